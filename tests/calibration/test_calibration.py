@@ -193,12 +193,13 @@ def test_a_calibration_prints_a_row_for_each_scalar(first):
 
 
 def test_a_calibration_is_drawn_with_its_band(right):
-    axes = right.plot().axes[0]
-    assert len(axes.lines) == len(right) + 1
+    panels = right.plot().figure.panels
+    assert len(panels) == len(right)
     test = Uniformity(60, 31)
-    np.testing.assert_allclose(
-        axes.lines[0].get_ydata(), test.counts(right.ranks["mu"][:, 0]) / 60 - test.cuts / 31
-    )
+    band, _, line = panels[0].marks
+    np.testing.assert_allclose(line.y[1:-1], test.counts(right.ranks["mu"][:, 0]) / 60 - test.cuts / 31)
+    np.testing.assert_allclose(band.low[1:-1], test.band()[0] / 60 - test.cuts / 31)
+    np.testing.assert_allclose(band.high[1:-1], test.band()[1] / 60 - test.cuts / 31)
 
 
 def test_simulations_that_cannot_be_run_are_counted_and_named():

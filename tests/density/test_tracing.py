@@ -7,7 +7,7 @@ import pytest
 
 import accord as ac
 import accord.distributions as dist
-from accord import handlers
+from accord import handlers, infer
 from accord.core.errors import DataError, ModelError, SiteError
 from accord.density import LogDensity
 
@@ -418,6 +418,42 @@ def test_a_marked_argument_is_a_constant_without_a_notice():
     more = marked.with_data({"groups": np.array([0, 1, 2])})
     assert more.dim == 3
     assert [notice.code for notice in more.notices] == []
+
+
+@ac.model
+def counted(y):
+    rates = ac.sample("rates", dist.Dirichlet(jnp.ones(int(np.max(y)) + 1)))
+    with ac.plate("row", len(y)):
+        ac.sample("y", dist.Categorical(rates), obs=y)
+
+
+@ac.model
+def measured(y, x):
+    mu = ac.sample("mu", dist.Normal(0, 1).expand((int(np.nanmax(y)),)).to_event(1))
+    with ac.plate("row", len(y)):
+        ac.sample("y", dist.Normal(mu[0] * x, 1.0), obs=y)
+
+
+def test_observations_that_python_reads_are_checked_with_other_data_too():
+    assert_close = np.testing.assert_allclose
+    density = counted(np.array([0, 1, 2, 1])).log_density()
+    assert list(density.constants) == ["y"] and not density.data
+    again = density.with_data({})
+    assert_close(again(np.zeros(2)), density(np.zeros(2)))
+    assert density.with_data({"y": np.array([0, 3])}).dim == 3
+    other = measured(np.array([1.0, 2.5]), np.ones(2)).log_density()
+    assert list(other.data) == ["x"]
+    moved = other.with_data({"x": np.array([1.0, 2.0])})
+    expected = measured(np.array([1.0, 2.5]), np.array([1.0, 2.0])).log_density()
+    assert_close(moved(np.ones(2)), expected(np.ones(2)))
+    with pytest.raises(SiteError, match="NaN"):
+        other.with_data({"y": np.array([1.0, np.nan, 2.0]), "x": np.ones(3)})
+
+
+def test_a_model_that_reads_its_observations_is_sampled():
+    draws = infer.sample(counted(np.array([0, 1, 2, 1])), draws=20, warmup=20, chains=1, quiet=True)
+    assert draws["rates"].shape == (1, 20, 3)
+    assert infer.predict(draws, quiet=True)["y"].shape == (1, 20, 4)
 
 
 def test_a_marked_value_reaches_the_model_as_it_was_given():

@@ -209,6 +209,27 @@ def test_priors_of_the_user_are_in_the_code():
     assert model.sites().rows[0].distribution == "TruncatedNormal"
 
 
+def test_priors_have_an_entry_for_each_number_or_are_one_for_all():
+    cases = (
+        ("y ~ h", "gaussian", {"h": dist.Normal(np.zeros(2), 1)}),
+        (
+            "y ~ (x|g)",
+            "gaussian",
+            {"1 + x|g_sd": dist.HalfNormal(np.array([1.0, 2.0])), "1 + x|g_corr": dist.LKJCholesky(2, 3)},
+        ),
+        (
+            "h ~ x",
+            "categorical",
+            {"x": dist.Normal(np.array([0.0, 1.0]), 1), "Intercept": dist.Normal(np.array([0.0, 1.0]), 1)},
+        ),
+        ("h ~ h2", "categorical", {"h2": dist.Normal(np.zeros(2), 1), "Intercept": dist.Normal(0, 1)}),
+    )
+    table = TABLE.assign(h2=TABLE["h"].to_numpy()[::-1])
+    for formula, family, priors in cases:
+        found = ac.glm(formula, table, family, priors=priors).log_density()
+        assert np.isfinite(found(np.zeros(found.dim))), formula
+
+
 def test_the_code_does_not_depend_on_rounding_in_the_data():
     noisy = TABLE.assign(x=TABLE["x"] * (1 + 1e-15), y=TABLE["y"] * (1 - 1e-15))
     assert str(ac.glm("y ~ scale(x) + x", noisy).source) == str(ac.glm("y ~ scale(x) + x", TABLE).source)
@@ -261,6 +282,71 @@ ERRORS = {
         lambda: ac.glm("y ~ x", TABLE, priors={"x": 3}),
         OptionError,
         ("'x'", "dist.Normal(0, 1)"),
+    ),
+    "priors that are no mapping": (
+        lambda: ac.glm("y ~ x", TABLE, priors=dist.Normal(0, 1)),
+        OptionError,
+        ("priors must map names", "Normal", '{"x": dist.Normal(0, 1)}'),
+    ),
+    "priors in a list": (
+        lambda: ac.glm("y ~ x", TABLE, priors=[("x", dist.Normal(0, 1))]),
+        OptionError,
+        ("priors must map names", "'x'"),
+    ),
+    "a prior without a name": (
+        lambda: ac.glm("y ~ x", TABLE, priors={0: dist.Normal(0, 1)}),
+        OptionError,
+        ("the key 0", "have names"),
+    ),
+    "prior of several for one number": (
+        lambda: ac.glm("y ~ x", TABLE, priors={"x": dist.Normal(np.zeros(3), 1)}),
+        OptionError,
+        ("'x'", "shape (3,)", "one number", "dist.Normal(0, 1)"),
+    ),
+    "prior of a vector for one number": (
+        lambda: ac.glm("y ~ x", TABLE, priors={"sigma": dist.Dirichlet(np.ones(2))}),
+        OptionError,
+        ("'sigma'", "event of shape (2,)", "one number"),
+    ),
+    "prior of too few for a term": (
+        lambda: ac.glm("y ~ h", TABLE, priors={"h": dist.Normal(np.zeros(3), 1)}),
+        OptionError,
+        ("'h'", "shape (3,)", "2 numbers", "the shape (2,)"),
+    ),
+    "prior of several for an intercept": (
+        lambda: ac.glm("y ~ x", TABLE, priors={"Intercept": dist.Normal(0, np.ones(60))}),
+        OptionError,
+        ("'Intercept'", "shape (60,)", "one number"),
+    ),
+    "prior of several for one standard deviation": (
+        lambda: ac.glm("y ~ (1|g)", TABLE, priors={"1|g_sd": dist.HalfNormal(np.ones(2))}),
+        OptionError,
+        ("'1|g_sd'", "shape (2,)", "one number"),
+    ),
+    "prior of too many standard deviations": (
+        lambda: ac.glm("y ~ (x|g)", TABLE, priors={"1 + x|g_sd": dist.HalfNormal(np.ones(3))}),
+        OptionError,
+        ("'1 + x|g_sd'", "shape (3,)", "2 numbers ('1', 'x')"),
+    ),
+    "prior of correlations of another size": (
+        lambda: ac.glm("y ~ (x|g)", TABLE, priors={"1 + x|g_corr": dist.LKJCholesky(3, 1)}),
+        OptionError,
+        ("'1 + x|g_corr'", "(3, 3)", "(2, 2)", "dist.LKJCholesky(2, 1)"),
+    ),
+    "prior of correlations and not of their factor": (
+        lambda: ac.glm("y ~ (x|g)", TABLE, priors={"1 + x|g_corr": dist.LKJ(2, 1)}),
+        OptionError,
+        ("'1 + x|g_corr'", "Cholesky factor", "dist.LKJCholesky(2, 1)"),
+    ),
+    "prior of each threshold": (
+        lambda: ac.glm("hits ~ x", TABLE, "cumulative", priors={"threshold": dist.Normal(np.arange(3.0), 1)}),
+        OptionError,
+        ("'threshold'", "shape (3,)", "have one prior"),
+    ),
+    "prior of categories that there are not": (
+        lambda: ac.glm("h ~ x", TABLE, "categorical", priors={"x": dist.Normal(np.zeros(3), 1)}),
+        OptionError,
+        ("'x'", "shape (3,)", "2 numbers"),
     ),
     "prior of one's own": (
         lambda: ac.glm("y ~ x", TABLE, priors={"x": OfOnesOwn(0, 1)}),

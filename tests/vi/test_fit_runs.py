@@ -262,13 +262,26 @@ def test_bad_options_of_objectives_and_rules_are_refused() -> None:
         (lambda: infer.ELBO(sticks_the_landing=1), "True or False"),  # pyright: ignore[reportArgumentType]
         (lambda: infer.FisherDivergence(draws=1), "FisherDivergence: draws"),
         (lambda: infer.SteinDiscrepancy(width=0.0), "SteinDiscrepancy: width"),
-        (lambda: infer.IWAE(draws=1), "IWAE: draws"),
+        (lambda: infer.IWAE(draws=0), "IWAE: draws"),
+        (lambda: infer.Renyi(0.5, draws=0), "Renyi: draws"),
         (lambda: infer.Renyi(1.0), "below 1"),
         (lambda: infer.ELBOPlateau(window=2), "window"),
         (lambda: infer.ELBOPlateau(gain=-1.0), "gain"),
     ):
         with pytest.raises(OptionError, match=words):
             make()
+
+
+def test_a_bound_of_several_draws_with_one_is_the_plain_one_and_says_so() -> None:
+    options: dict[str, Any] = dict(steps=20, until=None)
+    plain = fitted(objective=infer.ELBO(draws=1, sticks_the_landing=True), **options)
+    for objective in (infer.IWAE(draws=1), infer.Renyi(-0.5, draws=1)):
+        fit = fitted(objective=objective, **options)
+        np.testing.assert_allclose(fit.losses[0], plain.losses[0], rtol=1e-9)
+        (notice,) = [each for each in fit.notices if each.code == "one_particle"]
+        assert type(objective).__name__ in notice.message and "infer.ELBO()" in notice.remedy
+    several = fitted(objective=infer.IWAE(draws=2), **options)
+    assert "one_particle" not in [each.code for each in (*several.notices, *plain.notices)]
 
 
 def test_fixed_draws_refuse_parts_of_the_data_and_so_do_unknowns_within_them() -> None:

@@ -139,8 +139,10 @@ def test_a_plateau_is_one_of_twenty_passes_over_the_rows() -> None:
         x = np.zeros(60)
         _, _, guide = written_for(rows(x), each_row(x), "float64")
     assert isinstance(guide, Written)
-    long, short = infer.ELBOPlateau(window=1000), infer.ELBOPlateau(window=100)
-    found = watched(short, guide)
-    assert found is not None and found.window == 20 * 30 and found.gain == short.gain
-    assert watched(long, guide) == long and watched(None, guide) is None
-    assert watched(short, infer.guides.MeanField()) == short
+    usual, short = infer.ELBOPlateau(gain=0.02), infer.ELBOPlateau(window=100)
+    assert (usual.window, usual.width, usual.period) == (None, 250, 125)
+    found = watched(usual, guide)
+    assert found is not None and (found.width, found.gain) == (20 * 30, usual.gain)
+    assert watched(short, guide) == short and short.width == 100  # as it was given
+    assert watched(None, guide) is None
+    assert watched(usual, infer.guides.MeanField()) == usual

@@ -19,10 +19,11 @@ from ..runs.target import Target
 from ..storage import AbstractStore, Memory
 from ..vi.fit import check_executor
 from .book import Book
-from .calibration import LP, Calibration
+from .calibration import Calibration
 from .carry_out import CalibrationRequest, carry_out
 from .fitted import check_guide
 from .identity import Identity
+from .ranked import LP
 from .simulations import Simulating, executors_of
 from .simulator import Simulator
 from .stored import describe

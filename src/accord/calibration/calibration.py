@@ -1,28 +1,30 @@
 """Hold the ranks of true values among draws, and their tests."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..core.errors import AccordError
 from ..core.notice import Notice
+from ..core.options import checks_options
 from ..core.tracebacks import entry_points
+from ..report.document.base import DOUBT
 from ..report.labels import read_written, scalar_labels
 from ..report.sketch import BLOCKS, terminal_ramp
 from ..report.table import lay_out, to_dataframe
 from ..runs.units import News
 from ..storage import Manifest
+from .ranked import LP, bars, columns_of, latents
 from .uniformity import Uniformity, holm, shape_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-LP = "lp"
-DOUBT = 0.01  # adjusted p-value below which ranks are called not uniform
-_BARS = 20  # of the sketch, at most
+    from ..report.figures.picture import Picture
+
 _ROWS = 60  # printed
 
 
@@ -159,15 +161,52 @@ class Calibration:
         """Return all rows as a pandas data frame, numbers unrounded. Raises `ImportError` without pandas."""
         return to_dataframe(self.labels, {**self.values, "shape": np.array(self.shapes)})
 
-    def plot(self) -> Any:
-        """Plot each parameter's empirical distribution of ranks minus the uniform one, with a 95% band.
+    @checks_options
+    def plot(
+        self, kind: str = "rank_ecdf", sites: str | Sequence[str] | None = None, *, most: int | None = None
+    ) -> "Picture":
+        """Draw the ranks, for a notebook or a file; needs no other library.
 
-        Returns a matplotlib figure, with a method `savefig`. The band is for one parameter. Raises `ImportError`
-        without matplotlib.
+        **Arguments**
+        - `kind`: `"rank_ecdf"`, for each parameter the distribution function of its ranks less that of uniform ones,
+          with the band that holds uniform ranks with a chance of 95%; `"rank"`, their histogram, with a band for all
+          bars together; `"overview"`, the lines of all parameters in one panel.
+        - `sites`: names of sites, or patterns such as `"theta*"`; `"lp"` is the log density; None is all.
+        - `most`: number of panels, 6 by default. Of more parameters, those with the smallest p are shown.
+
+        **Raises** `OptionError` for an unknown kind or site, for `sites` or `most` of an overview, and where no
+        simulation has ranks.
+
+        **Example**
+
+        >>> report = infer.calibrate(coin(4, heads), simulations=20, draws=20, warmup=100, thinning=5, quiet=True)
+        >>> report.plot("rank", "p")
+        <Picture 'rank': 1 panel>
         """
-        from .plot import plot
+        from .reported import plot
 
-        return plot(self, columns_of(self.ranks))
+        return plot(self, kind, sites, most)
+
+    @checks_options
+    def report(self, path: str | Path) -> None:
+        """Write a report of the calibration: one HTML page that fetches nothing, or Markdown.
+
+        The page shows how it was made, its verdict and notices, a table of the tests, and the ranks of the parameters
+        that are farthest from uniform. The same calibration gives the same bytes.
+
+        **Arguments**: `path`, a name in `.html` or `.md`; a file of that name is replaced.
+
+        **Raises** `OptionError` for another name, and a folder that does not exist.
+
+        **Example**
+
+        >>> report = infer.calibrate(coin(4, heads), simulations=20, draws=20, warmup=100, thinning=5, quiet=True)
+        >>> report.report("calibration.html")
+        """
+        from ..report.document.write import write
+        from .reported import document
+
+        write(document(self), path)
 
     def text(self, ramp: str = BLOCKS) -> str:
         """The table as plain text; `ramp` draws the sketches, a histogram of the ranks from lowest to highest."""
@@ -178,7 +217,7 @@ class Calibration:
                 f"{self.values['mean_rank'][i]:.3f}",
                 f"{self.values['p'][i]:.2g}",
                 f"{self.values['p_adjusted'][i]:.2g}",
-                _bars(column, self.num_ranks, ramp),
+                bars(column, self.num_ranks, ramp),
                 "uniform" if self.shapes[i] == "uniform" else f"draws {self.shapes[i]}",
             ]
             for i, (label, column) in enumerate(zip(self.labels, columns_of(self.ranks).T, strict=True))
@@ -193,24 +232,3 @@ class Calibration:
         return self.text(terminal_ramp())
 
     __repr__ = __str__
-
-
-def latents(manifest: Manifest) -> list[tuple[str, tuple[int, ...], tuple[str, ...]]]:
-    """Return name, shape and dims of the sites whose truth is ranked."""
-    sites = (site for site in manifest["layout"]["sites"] if site["kind"] in ("latent", "whole"))
-    return [(site["name"], tuple(site["shape"]), tuple(site["dims"])) for site in sites]
-
-
-def columns_of(ranks: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the ranks of all parameters in the order of the labels, shape `(simulation, k)`."""
-    return np.concatenate(
-        [some.reshape(len(some), math.prod(some.shape[1:])) for some in ranks.values()], axis=1
-    )
-
-
-def _bars(ranks: np.ndarray, num_ranks: int, ramp: str) -> str:
-    """A histogram over all possible ranks."""
-    count = min(_BARS, num_ranks)
-    bins = np.bincount(ranks * count // num_ranks, minlength=count)
-    heights = np.ceil(bins / max(bins.max(), 1) * (len(ramp) - 1)).astype(int)
-    return "".join(ramp[height] for height in heights)

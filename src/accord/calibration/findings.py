@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..core.notice import Notice, by_severity
-from .calibration import DOUBT, LP, Calibration, Trial
-from .fitted import is_of_fits
+from ..report.document.base import DOUBT
+from .calibration import Calibration, Trial
+from .kinds import is_of_fits
+from .ranked import LP
 
 _CERTAIN = 1e-4  # adjusted p-value below which draws are not to be used
 _MAX_NAMED = 5

@@ -17,14 +17,15 @@ from ..optimise.surface import in_batches
 from ..report import NoProgress
 from ..runs.carry_out import carry_out
 from ..runs.interrupts import Interrupts
-from ..storage import Manifest, Memory
+from ..storage import Memory
 from ..vi.fit import described_optimizer, order_of
-from ..vi.plan import KIND, Plan, stages_of
+from ..vi.plan import Plan, stages_of
 from ..vi.plateau import ELBOPlateau
 from ..vi.restart import Restart
 from ..vi.result import Fit
 from ..vi.stored import describe
-from .calibration import LP, Trial
+from .calibration import Trial
+from .ranked import LP
 from .ranks import ranked
 from .simulator import Simulator
 
@@ -45,16 +46,6 @@ def check_guide(guide: AbstractGuide, given: Mapping[str, Any]) -> None:
                 f"{name}={value!r} is an option of chains; draws from a {type(guide).__name__} are independent. Leave "
                 "it out."
             )
-
-
-def described(guide: AbstractGuide) -> dict[str, Any]:
-    """Describe fits of a guide in the place of a sampler, in plain JSON."""
-    return {"name": KIND, "guide": guide.described()}
-
-
-def is_of_fits(manifest: Manifest) -> bool:
-    """Return whether a calibration is one of fits."""
-    return "guide" in manifest["sampler"]
 
 
 def trial_of_fit(

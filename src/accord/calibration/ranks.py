@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..core import keys
-from .calibration import LP
+from .ranked import LP
 
 
 def ranked(

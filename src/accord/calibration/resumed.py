@@ -20,8 +20,8 @@ from ..vi.stored import guide_of
 from .book import Book
 from .calibration import Calibration
 from .carry_out import CalibrationRequest, carry_out, concluded
-from .fitted import is_of_fits
 from .identity import Identity
+from .kinds import is_of_fits
 from .simulations import Simulating, executors_of
 from .simulator import Simulator
 from .stored import describe, options_of, stored_trials

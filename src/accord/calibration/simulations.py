@@ -23,8 +23,9 @@ from ..report.diagnostics import ess_mean
 from ..runs.interrupts import Interrupts
 from ..runs.method import AbstractMethod
 from ..runs.units import AbstractMachine, AbstractUnits, Item
-from .calibration import LP, Trial
+from .calibration import Trial
 from .fitted import trial_of_fit
+from .ranked import LP
 from .ranks import ranked
 from .simulator import Simulator
 

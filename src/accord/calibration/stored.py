@@ -22,9 +22,10 @@ from ..runs.stored.ending import LOST
 from ..runs.stored.notices import notice_of, notice_records
 from ..storage import AbstractRun, Manifest, Segment, to_json
 from ..storage.forms import check_record
-from .calibration import LP, Calibration, Trial, latents
+from .calibration import Calibration, Trial
 from .findings import findings
-from .fitted import described
+from .kinds import described
+from .ranked import LP, latents
 from .simulations import Simulating, simulation_seed
 
 KIND = "calibration"

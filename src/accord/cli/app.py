@@ -19,6 +19,7 @@ from ..executors.gangs.host_agent import keep
 from ..mcmc.draws import Draws
 from ..report.sketch import terminal_ramp
 from ..runs.interrupts import Interrupts
+from ..vi.pathfinder.result import Paths
 from . import examples
 from .arrays import check_new, write_arrays
 from .bugs import bug_command
@@ -49,7 +50,7 @@ from .options import (
 from .reporting import report_command
 from .running import FAILED, bind, conclude, draws_in, refuse_unusable, sample_into
 from .source import import_model
-from .tables import summary_as_json
+from .tables import summary_as_json, summary_of
 from .watching import stop_command, watch_command
 
 # The base of what Typer raises for a wrong option: of Click in some of its versions, of its own in others.
@@ -254,24 +255,23 @@ def summary_command(
 ) -> None:
     """Print summary and notices of a stored run, without its model; status 1 if it must not be used."""
     found = infer.load(run)
-    if not isinstance(found, Draws):
+    if not isinstance(found, Draws | Paths):
         if sites or as_json:
             draws_in(run, "summary --json" if as_json else "summary --site")
         typer.echo(str(found))
         refuse_unusable(found)
         return
-    draws = found
-    table = draws.summary(sites or None, prob=prob, kind=kind, interval=interval)
+    table = summary_of(found, sites or None, prob, kind, interval)
     if as_json:
-        typer.echo(summary_as_json(draws, table, rows))
+        typer.echo(summary_as_json(found, table, rows))
     else:
-        typer.echo(repr(draws))
+        typer.echo(repr(found))
         typer.echo(str(table) if rows is None else table.text(rows, terminal_ramp()))
-        for notice in draws.notices:
+        for notice in found.notices:
             typer.echo(str(notice))
-    for problem in draws.problems:
+    for problem in found.problems:
         typer.echo(f"damage: {problem}", err=True)
-    refuse_unusable(draws)
+    refuse_unusable(found)
 
 
 app.command(

@@ -1,16 +1,21 @@
 """Define `accord report`: write the report of a stored run."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from .. import infer
+from ..calibration import reported as of_calibration
+from ..calibration.calibration import Calibration
 from ..core.errors import OptionError, StorageError
 from ..mcmc import reported as of_draws
 from ..mcmc.draws import Draws
+from ..report.document.base import Document
 from ..report.document.write import text_of, write
 from ..vi import reported as of_fit
+from ..vi.pathfinder import reported as of_paths
+from ..vi.pathfinder.result import Paths
 from ..vi.result import Fit
 from .options import RunFolder
 
@@ -30,20 +35,28 @@ def report_command(
         raise OptionError(f"--format {form} does not fit --output {output}. Leave one out.")
     if form not in (None, "html", "md"):
         raise OptionError(f"--format must be html or md, got {form!r}.")
-    found = infer.load(run)
-    if isinstance(found, Draws):
-        document = of_draws.document(found)
-    elif isinstance(found, Fit):
-        document = of_fit.document(found)
-    else:
-        name = type(found).__name__.lower()
-        raise StorageError(
-            f"{run} holds a {name}, and accord report writes reports of draws and fits. `accord summary {run}` prints "
-            f"the {name}."
-        )
+    document = _document(infer.load(run), run)
     if output is None and form == "md":
         typer.echo(text_of(document, "md"), nl=False)
         return
     path = Path(f"{run.resolve().name}.html") if output is None else output
     write(document, path)
     typer.echo(f"Written to {path}.")
+
+
+def _document(found: Any, run: Path) -> Document:
+    """Return the report of what a folder holds. **Raises** `StorageError` where there is none."""
+    match found:
+        case Draws():
+            return of_draws.document(found)
+        case Fit():
+            return of_fit.document(found)
+        case Paths():
+            return of_paths.document(found)
+        case Calibration():
+            return of_calibration.document(found)
+        case _:
+            name = type(found).__name__.lower()
+            raise StorageError(
+                f"{run} holds a {name}, of which there is no report. `accord summary {run}` prints the {name}."
+            )

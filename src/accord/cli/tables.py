@@ -2,13 +2,16 @@
 
 import json
 import math
+from collections.abc import Sequence
 
+from ..core.errors import OptionError
 from ..mcmc.draws import Draws
 from ..report.summary import Summary
+from ..vi.pathfinder.result import Paths
 
 
-def summary_as_json(draws: Draws, table: Summary, rows: int | None = None) -> str:
-    """Convert summary and notices of a run to one JSON object.
+def summary_as_json(draws: Draws | Paths, table: Summary, rows: int | None = None) -> str:
+    """Convert summary and notices of a run to one JSON object; draws of paths have no number of chains, but of paths.
 
     - `rows`: maximal number of rows; `num_rows` in the result counts all.
     """
@@ -20,7 +23,7 @@ def summary_as_json(draws: Draws, table: Summary, rows: int | None = None) -> st
     ]
     whole = {
         "model": draws.manifest["model"],
-        "chains": len(draws.chains),
+        **({"paths": len(draws.bounds)} if isinstance(draws, Paths) else {"chains": len(draws.chains)}),
         "draws": draws.num_draws,
         "complete": draws.complete,
         "num_rows": len(table),
@@ -38,6 +41,20 @@ def summary_as_json(draws: Draws, table: Summary, rows: int | None = None) -> st
         "problems": list(draws.problems),
     }
     return json.dumps(whole, indent=2, allow_nan=False)
+
+
+def summary_of(
+    draws: Draws | Paths, sites: Sequence[str] | None, prob: float, kind: str, interval: str
+) -> Summary:
+    """Return the summary of a run. **Raises** `OptionError` for diagnostics of draws that have none."""
+    if isinstance(draws, Draws):
+        return draws.summary(sites, prob=prob, kind=kind, interval=interval)
+    if kind not in ("all", "stats"):
+        raise OptionError(
+            f"--kind {kind} does not fit draws of infer.pathfinder, which no chain made. Leave it out, or write --kind "
+            "stats; Pareto k and the notices judge them."
+        )
+    return draws.summary(sites, prob=prob, interval=interval)
 
 
 def _finite(value: float) -> float | None:

@@ -227,7 +227,7 @@ class ModelProgram(TracedModel, AbstractProgram):
                 "observed. Leave out `obs=` or the condition of what you want to know."
             )
         program = ModelProgram(**vars(traced))
-        return program, data, (*notices, *program.check({**data, **traced.constants}))
+        return program, data, (*notices, *program.check(data))
 
     @property
     def whole(self) -> "ModelProgram":
@@ -330,9 +330,10 @@ class ModelProgram(TracedModel, AbstractProgram):
 
     def check(self, data: Mapping[str, Any]) -> tuple[Notice, ...]:
         """Check indices and observed arrays on the host; arrays that JAX traces are left to the program."""
-        notices = check_indices(self.uses, {**data, **self.constants}, self.precision)
+        known = {**data, **self.constants}
+        notices = check_indices(self.uses, known, self.precision)
         for entry in self.layout.observed:
-            value = data[entry.source] if entry.source else None
+            value = known[entry.source] if entry.source else None
             if value is None or isinstance(value, Tracer) or np.dtype(value.dtype).kind != "f":
                 continue
             check_finite(entry, pieces_in_memory(value))

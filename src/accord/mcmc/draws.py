@@ -291,7 +291,7 @@ class Draws(BySite):
           for each parameter; `"pair"`: pairs that depend most on each other, and on what tells divergent draws from
           others; `"forest"`: intervals; `"energy"`, `"step_size"`, `"tree_depth"`, of the sampler.
         - `sites`: names of sites, or patterns such as `"theta*"`; None is all.
-        - `most`: number of panels, 6 by default; of `"forest"` the number of rows, 60 by default. Of more parameters,
+        - `most`: number of panels, 6 by default; of `"forest"` the number of rows, 40 by default. Of more parameters,
           those with the highest R-hat or the fewest effective draws are shown.
 
         **Raises** `OptionError` for an unknown kind or site, for a statistic that the sampler does not have, and for

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..report.beside import AbstractBeside, groups_beside
+from ..report.document.again import sampler_of, target_of
 from ..report.document.base import Document
 from ..report.document.chains import ChainRun, document_of
-from ..report.document.made import is_plain, sampler_words
 from ..report.plots import Plotted
 from ..runs.code import source_of
 
@@ -70,17 +70,9 @@ def _max_tree_depth(draws: "Draws") -> int | None:
 def _again(draws: "Draws") -> str:
     """Write the call that makes such a run again."""
     manifest = draws.manifest
-    sampler = sampler_words(manifest) if is_plain(manifest) else f"{manifest['sampler']['name']}(...)"
-    model = manifest["model"]
-    names = list(manifest.get("data_hashes") or {})
-    is_flat = all(name.isidentifier() for name in names)  # others are parts of an argument, such as of a dict
-    arguments = ", ".join(f"{name}={name}" for name in names) if is_flat else "..."
-    laws = manifest.get("particulars", {}).get("distributions")
-    is_model = laws is None or any(laws.values())  # sites of a function of positions have no distribution
-    target = f"{model}({arguments})," if is_model else f"density,  # LogDensity of {model}"
     return (
         "from accord import infer\n\n"
-        f"infer.sample(\n    {target}\n    infer.{sampler},\n"
+        f"infer.sample(\n    {target_of(manifest)}\n    {sampler_of(manifest)},\n"
         f"    draws={draws.requested}, warmup={manifest['warmup']}, chains={len(manifest['chains'])},\n"
         f"    thinning={manifest['thinning']}, seed={manifest['seed']}, precision={manifest['precision']!r},\n"
         ")  # and the settings above, where they are not the defaults\n"

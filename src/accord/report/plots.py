@@ -7,25 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import OptionError, suggest
-from ..core.options import positive_count
+from ..core.errors import OptionError
 from ..core.series import AbstractSeries
 from .diagnostics import QUIETLY
 from .document.draws_sections import draws_of, label_of, pairs
 from .document.unknowns import table_of
 from .figures.autocorrelation import autocorrelation
 from .figures.by_draws import ess_by_draws, r_hat_by_draws
-from .figures.chains import finite
 from .figures.density import density
 from .figures.energy import energy
-from .figures.forest import MOST_ROWS, QUANTILES, forest
-from .figures.marks import Figure, Panel
+from .figures.forest import MOST_ROWS, intervals
+from .figures.marks import Panel
 from .figures.picture import Picture
 from .figures.rank import rank, rank_difference
 from .figures.sampler import step_size, tree_depth
 from .figures.trace import trace
 from .labels import Coords, Dims
-from .selecting import picked_names
+from .pictures import MOST_PANELS, Kind, picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +104,7 @@ def _of_sampler(name: str, panel: Callable[[Plotted], Panel]) -> Draw:
 
 def _forest(run: Plotted, most: int) -> list[Panel]:
     places = run.places(most)
-    columns = [finite(draws_of(run.sites, place)) for place in places]
-    quantiles = [np.quantile(each, QUANTILES) if each.size else np.full(5, np.nan) for each in columns]
-    return [forest([run.label(place) for place in places], np.array(quantiles).reshape(-1, 5).T)]
+    return [intervals([draws_of(run.sites, place) for place in places], [*map(run.label, places)])]
 
 
 def _pairs(run: Plotted, most: int) -> Sequence[Panel]:
@@ -144,24 +140,20 @@ KINDS: Mapping[str, Draw] = MappingProxyType(
 
 OF_SAMPLER = ("energy", "step_size", "tree_depth")
 """Kinds that show the sampler, and no sites."""
-MOST_PANELS = 6
-
-_TITLES = MappingProxyType({"rank_ecdf": "Rank ECDF", "ess": "ESS", "r_hat": "R-hat"})
 
 
 def plot(run: Plotted, kind: Any, sites: Any, most: Any) -> Picture:
     """See `Draws.plot`."""
-    if kind not in KINDS:
-        listed = ", ".join(map(repr, KINDS))
-        raise OptionError(f"plot: kind is {kind!r}, but must be one of {listed}.{suggest(str(kind), KINDS)}")
-    if kind in OF_SAMPLER and not (sites is None and most is None):
-        raise OptionError(f"plot: {kind!r} shows the sampler, not sites. Leave out sites and most.")
-    default = MOST_ROWS if kind == "forest" else MOST_PANELS
-    count = default if most is None else positive_count("most", most)
-    only = tuple(picked_names(sites, run.sites))
-    if not all(run.stats.shape(name)[1] for name in run.stats):
-        raise OptionError("plot: there are no draws to plot. See `draws.notices`.")
-    with np.errstate(**QUIETLY):
-        panels = tuple(KINDS[kind](replace(run, only=only), count))
-    words = " ".join(panel.sentence for panel in panels)
-    return Picture(kind, Figure(_TITLES.get(kind, kind.replace("_", " ").capitalize()), words, panels))
+
+    def kind_of(name: str) -> Kind:
+        def draw(only: tuple[str, ...], count: int) -> Sequence[Panel]:
+            if not all(run.stats.shape(each)[1] for each in run.stats):
+                raise OptionError("plot: there are no draws to plot. See `draws.notices`.")
+            with np.errstate(**QUIETLY):
+                return KINDS[name](replace(run, only=only), count)
+
+        return Kind(
+            draw, MOST_ROWS if name == "forest" else MOST_PANELS, "the sampler" if name in OF_SAMPLER else ""
+        )
+
+    return picture({name: kind_of(name) for name in KINDS}, run.sites, kind, sites, most)

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.by_site import BySite
 from ..core.kept import Kept
+from ..core.notice import Notice
 from ..core.options import checks_options
 from ..core.position import Position
 from ..core.series import AbstractSeries
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from ..report.beside import AbstractBeside
+    from ..report.figures.picture import Picture
     from ..report.summary import Summary
 
 
@@ -35,6 +38,9 @@ class GuideDraws(BySite):
     - `dims`, `coords`: names of the dimensions of each site, and labels along them.
     - `manifest`: the record of the fit. `chains`: one, with the number 0.
     - `density`: the log density of the posterior; None in draws that were pickled.
+    - `notices`, `pareto_k`: those of the fit, which say how near the guide is to the posterior of the data of the fit.
+    - `seed`: that of the draws, None if it is not known. `is_of_fit`: whether they are for the data of the fit, and not
+      for new ones.
 
     **Example**
 
@@ -50,6 +56,10 @@ class GuideDraws(BySite):
     manifest: Mapping[str, Any]
     density: LogDensity | None = None
     chains: tuple[int, ...] = (0,)
+    notices: tuple[Notice, ...] = ()
+    pareto_k: float = float("nan")
+    seed: int | None = None
+    is_of_fit: bool = True
     kept: Kept = field(default_factory=Kept, init=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -98,6 +108,53 @@ class GuideDraws(BySite):
                 interval=interval,
             ),
         )
+
+    @checks_options
+    def plot(
+        self, kind: str = "density", sites: str | Sequence[str] | None = None, *, most: int | None = None
+    ) -> "Picture":
+        """Draw a figure, for a notebook or a file; needs no other library.
+
+        **Arguments**
+        - `kind`: `"density"`, the distribution of each parameter; `"forest"`, intervals; `"pair"`, pairs that depend
+          most on each other.
+        - `sites`: names of sites, or patterns such as `"theta*"`; None is all.
+        - `most`: number of panels, 6 by default; of `"forest"` the number of rows, 40 by default. Of more parameters,
+          the first are shown.
+
+        **Raises** `OptionError` for an unknown kind or site.
+
+        **Example**
+
+        >>> infer.fit(coin(4, heads), quiet=True).draw(500).plot("forest")
+        <Picture 'forest': 1 panel>
+        """
+        from ..report.plots_of_draws import Independent, plot
+
+        return plot(Independent(self.sites, self.dims, self.coords, "drawn"), {}, kind, sites, most)
+
+    @checks_options
+    def report(self, path: str | Path, *beside: "AbstractBeside") -> None:
+        """Write a report of the draws: one HTML page that fetches nothing, or Markdown.
+
+        The page shows how they were made, the notices of the fit, a table of the unknowns, intervals, distributions and
+        pairs. The same draws give the same bytes.
+
+        **Arguments**
+        - `path`: file to write, in `.html` or `.md`; a file of that name is replaced.
+        - `beside`: results computed from these draws or from the prior, as for `Draws.report`.
+
+        **Raises** `OptionError` for another name, a folder that does not exist, and results of other draws.
+
+        **Example**
+
+        >>> drawn = infer.fit(coin(4, heads), quiet=True).draw(500)
+        >>> drawn.report("drawn.html", infer.predict(drawn, quiet=True))
+        """
+        from ..report.document.write import write
+        from .reported import document_of_draws
+
+        write(document_of_draws(self, beside), path)
 
     @checks_options
     def to_dataframe(self, sites: str | Sequence[str] | None = None) -> "DataFrame":

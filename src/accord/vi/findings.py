@@ -7,6 +7,7 @@ import numpy as np
 from ..core.notice import Notice
 from .evaluate import NUM_DRAWS, Judgement
 from .findings_of_points import findings_of_points
+from .objectives.renyi import AbstractBound
 from .stage import Stage
 from .stored import Ended
 from .tail import DOUBTFUL, tail
@@ -35,6 +36,7 @@ def findings(ended: Sequence[Ended], judged: Mapping[int, Judgement], stage: Sta
         *_worse(own, stage),
         *(_apart(whole, best) if best in whole else ()),
         *_point(stage),
+        *_one_particle(stage),
     ]
 
 
@@ -215,5 +217,21 @@ def _point(stage: Stage) -> list[Notice]:
             "point_only",
             "A Delta is one point: its draws are all equal, and say nothing of uncertainty.",
             "infer.find_mode has standard errors; another guide has draws.",
+        )
+    ]
+
+
+def _one_particle(stage: Stage) -> list[Notice]:
+    """Tell of a bound of several draws that was asked for with one."""
+    objective = stage.objective
+    if not isinstance(objective, AbstractBound) or objective.draws > 1:
+        return []
+    name = type(objective).__name__
+    return [
+        Notice(
+            "info",
+            "one_particle",
+            f"{name} with draws=1 is the bound of one draw, and that is the bound of `infer.ELBO()`.",
+            f"Give {name} several draws, such as draws=10, or write `infer.ELBO()`.",
         )
     ]

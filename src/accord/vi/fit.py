@@ -28,7 +28,7 @@ from ..storage import AbstractRun, AbstractStore, Memory
 from .host import FitHost
 from .machine import VI
 from .objectives.base import AbstractObjective
-from .plan import Plan, stages_of
+from .plan import OWN, Plan, stages_of
 from .plateau import ELBOPlateau
 from .restart import Restart
 from .result import Fit
@@ -41,8 +41,6 @@ from .written.rows import watched
 _MOST = 2**16  # restarts
 WORDS = ("restart", "steps")
 """For a unit of a fit, and what is done in it."""
-OWN = "yours"
-"""How a manifest names an optimiser that was given."""
 
 
 @checks_options

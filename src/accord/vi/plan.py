@@ -37,6 +37,9 @@ from .written.options import check_objective
 KIND = "fit"
 """Name of this method in a manifest."""
 
+OWN = "yours"
+"""How a manifest names an optimiser that was given."""
+
 START, FIT = "start", "fit"
 """Phases of a restart: a mean field, in whose coordinates other guides are fitted; and the fit."""
 

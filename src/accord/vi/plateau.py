@@ -9,6 +9,7 @@ from ..core.errors import OptionError
 from ..core.modules import Module
 from ..core.options import checks_fields, positive_count
 
+_USUAL = 250  # steps
 _SURE = 2.0  # standard errors of a gain that is told from noise
 
 
@@ -21,10 +22,9 @@ class ELBOPlateau(Module):
     than two standard errors of noise. With the default optimiser, steps then become ten times smaller, and the fit ends
     at the next plateau. It is looked at each half window, so that it depends on the steps alone.
 
-    Where parts of the data are fitted with parameters that have an entry for each row, a window is at least 20 passes
-    over the rows: a part moves its own entries alone.
-
-    **Fields**: `window`, steps, >= 20; `gain`, in nats, >= 0.
+    **Fields**: `window`, in steps, >= 20, which is kept as it is given; None takes 250 steps, and, where parts of the
+    data are fitted with parameters that have an entry for each row, at least 20 passes over the rows: a part moves its
+    own entries alone. `gain`, in nats, >= 0.
 
     **Raises** `OptionError` for other values.
 
@@ -35,24 +35,30 @@ class ELBOPlateau(Module):
     True
     """
 
-    window: int = eqx.field(static=True, default=250, kw_only=True)
+    window: int | None = eqx.field(static=True, default=None, kw_only=True)
     gain: float = eqx.field(static=True, default=0.01, kw_only=True)
 
     def __check_init__(self) -> None:
-        positive_count("ELBOPlateau: window", self.window, 20)
+        if self.window is not None:
+            positive_count("ELBOPlateau: window", self.window, 20)
         if isinstance(self.gain, bool) or not isinstance(self.gain, int | float) or not self.gain >= 0:
             raise OptionError(
                 f"ELBOPlateau: gain must be a number of at least 0, in nats, got {self.gain!r}."
             )
 
     @property
+    def width(self) -> int:
+        """Steps of a window: those that were given, or 250."""
+        return _USUAL if self.window is None else self.window
+
+    @property
     def period(self) -> int:
         """Steps between two looks."""
-        return self.window // 2
+        return self.width // 2
 
     def holds(self, losses: np.ndarray) -> bool:
         """Return whether it holds after these losses, shape `(step,)`."""
-        return all(self._is_level(losses, width) for width in (self.window, 2 * self.window))
+        return all(self._is_level(losses, width) for width in (self.width, 2 * self.width))
 
     def _is_level(self, losses: np.ndarray, width: int) -> bool:
         if len(losses) < 2 * width:

@@ -247,7 +247,17 @@ class Fit(AbstractApproximation):
         keys.chain_key(seed, 0)  # refuses a bad seed
         density, fitted = self.attached("draw"), self._known()
         sites, positions = _drawn(density, fitted, count, seed)
-        return GuideDraws(sites, positions, self.dims, self.coords, self.manifest, density)
+        return GuideDraws(
+            sites,
+            positions,
+            self.dims,
+            self.coords,
+            self.manifest,
+            density,
+            notices=self.notices,
+            pareto_k=self.pareto_k,
+            seed=seed,
+        )
 
     @checks_options
     def draw_for(self, target: Model, guide: Model, draws: int = 1000, *, seed: int = 0) -> GuideDraws:
@@ -286,7 +296,18 @@ class Fit(AbstractApproximation):
         manifest = Manifest(
             {**self.manifest, "layout": layout, "target": {"kind": "log density", "dim": density.dim}}
         )
-        return GuideDraws(sites, positions, *_dims_of(manifest["layout"]), manifest, density)
+        known = _dims_of(manifest["layout"])
+        return GuideDraws(
+            sites,
+            positions,
+            *known,
+            manifest,
+            density,
+            notices=self.notices,
+            pareto_k=self.pareto_k,
+            seed=seed,
+            is_of_fit=False,
+        )
 
     @checks_options
     def module(self, name: str, module: Any, *, variables: Mapping[str, Any] | None = None) -> Any:

@@ -28,8 +28,8 @@ from ..runs.stored.checked import built_from, check_same, refuse_damaged
 from ..runs.stored.ending import lost_chains, stored_losses
 from ..runs.stored.notices import notice_of, notice_records
 from ..storage import AbstractRun, Segment
-from .fit import OWN, check_executor, check_optimizer, described_optimizer, order_of, points_of, traced
-from .plan import Plan, stages_of
+from .fit import check_executor, check_optimizer, described_optimizer, order_of, points_of, traced
+from .plan import OWN, Plan, stages_of
 from .plateau import ELBOPlateau
 from .restart import IS_OVER, LOCATION, LOSS, SCALE, STATE, Restart
 from .result import Fit

@@ -43,7 +43,8 @@ def glm(
     - `family`: `"gaussian"`, `"t"`, `"bernoulli"`, `"binomial"`, `"poisson"`, `"negativebinomial"`, `"gamma"`,
       `"beta"`, `"lognormal"`, `"categorical"`, `"cumulative"`, `"zero_inflated_..."` or `"hurdle_..."`.
     - `link`: None is the first link of the family.
-    - `priors`: by parameter, in place of the default ones: `{"x": dist.Normal(0, 1), "1|g_sd": dist.HalfNormal(1)}`.
+    - `priors`: by parameter, in place of the default ones: `{"x": dist.Normal(0, 1), "1|g_sd": dist.HalfNormal(1)}`;
+      for a term of several columns, one for all, or one with an entry for each.
     - `centred`: whether effects of groups are sampled as written, for all or by term; None does it where there are at
       least 20 rows for each group on average.
     - `functions`: that the formula may call, by name.
@@ -70,6 +71,7 @@ def glm(
     found, link = family_of(family, link)
     if missing not in ("error", "drop"):
         raise OptionError(f"accord.glm: missing must be 'error' or 'drop', got {missing!r}.")
+    _check_priors(priors)
     parts = split(formula)
     table = Table.read(data, columns_of(parts), missing)
     design = Design.of(parts, table, family, found.support, functions or {}, centred, LEAST_ROWS)
@@ -79,6 +81,21 @@ def glm(
     if not quiet:
         tell_dropped(table)
     return WrittenFunction.of(recipe.code(), recipe)(**design.arguments())
+
+
+def _check_priors(priors: Any) -> None:
+    """Raise `OptionError` for priors that are no mapping from names."""
+    example = '{"x": dist.Normal(0, 1)}'
+    if priors is not None and not isinstance(priors, Mapping):
+        raise OptionError(
+            f"accord.glm: priors must map names of parameters to distributions, such as priors={example}; got "
+            f"{priors!r}."
+        )
+    for name in priors or {}:
+        if not isinstance(name, str):
+            raise OptionError(
+                f"accord.glm: priors has the key {name!r}, and parameters have names, such as priors={example}."
+            )
 
 
 def _refuse_unwritten(design: Design) -> None:

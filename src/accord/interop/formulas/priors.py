@@ -8,7 +8,7 @@ Vehtari (2020), Regression and Other Stories, section 9.5.
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -23,6 +23,7 @@ from .groups import Block
 from .terms import Term
 
 _DIGITS = 6
+_MOST_NAMED, _MOST_LETTERS = 5, 200  # in errors
 
 WIDTH = 2.5
 """Standard deviations of the linear predictor's scale that a change of one standard deviation of a term may make."""
@@ -60,6 +61,7 @@ class Priors:
     """Priors of the sites of a formula as code; `given` are those of the user, by site."""
 
     def __init__(self, design: Design, family: Family, link: str, given: Mapping[str, Any]):
+        self.distributions = given
         self.given = {site: written(prior, site) for site, prior in given.items()}
         self.sites: list[str] = []
         self.is_of_odds = design.family in ("bernoulli", "binomial") and link in ("logit", "probit")
@@ -69,22 +71,42 @@ class Priors:
         widths = np.concatenate([np.atleast_1d(self._slope_sd(term)) for term in own]) if own else np.zeros(0)
         self.intercept_sd = float(np.sqrt((WIDTH * self.sd) ** 2 + np.sum(widths**2 * means**2)))
 
-    def of(self, site: str, default: str) -> str:
-        """Return the prior of a site, and note that there is such a site."""
+    def of(
+        self, site: str, default: str, labels: Sequence[Any] | None = None, words: str = "which is one number"
+    ) -> str:
+        """Return the prior of a site, and note that there is such a site.
+
+        `labels` of its entries, each with a prior; None where the prior is that of one number, for the reason `words`.
+
+        **Raises** `OptionError` for a prior of another shape that the user gave.
+        """
         self.sites.append(site)
+        if site in self.given:
+            _check_shape(self.distributions[site], site, labels, words)
         return self.given.get(site, default)
 
-    def of_intercept(self) -> str:
-        """Return the prior of the intercept, for predictors at their means."""
-        if self.is_of_odds:
-            return self.of("Intercept", "dist.Normal(0, 1.5)")
-        return self.of(
-            "Intercept", f"dist.Normal({number(_rounded(self.mean, self.sd))}, {width(self.intercept_sd)})"
-        )
+    def of_factor(self, site: str, size: int) -> str:
+        """Return the prior of the Cholesky factor of a matrix of correlations, shape `(size, size)`.
 
-    def of_slope(self, term: Term) -> str:
-        """Return the prior of the coefficients of a common term."""
-        return self.of(term.name, f"dist.Normal(0, {width(self._slope_sd(term))})")
+        **Raises** `OptionError` for a prior of something else that the user gave.
+        """
+        self.sites.append(site)
+        default = f"dist.LKJCholesky({size}, 1)"
+        if site in self.given:
+            _check_factor(self.distributions[site], site, size, default)
+        return self.given.get(site, default)
+
+    def of_intercept(self, levels: Sequence[Any] | None = None) -> str:
+        """Return the prior of the intercept, for predictors at their means; `levels`, if there is one for each."""
+        if self.is_of_odds:
+            return self.of("Intercept", "dist.Normal(0, 1.5)", levels)
+        default = f"dist.Normal({number(_rounded(self.mean, self.sd))}, {width(self.intercept_sd)})"
+        return self.of("Intercept", default, levels)
+
+    def of_slope(self, term: Term, levels: Sequence[Any] | None = None) -> str:
+        """Return the prior of the coefficients of a common term; `levels`, of one with a coefficient for each."""
+        labels = levels if term.labels is None else term.labels
+        return self.of(term.name, f"dist.Normal(0, {width(self._slope_sd(term))})", labels)
 
     def of_block(self, block: Block) -> str:
         """Return the prior of the standard deviations of effects between groups."""
@@ -92,9 +114,9 @@ class Priors:
         for term in block.terms:
             columns = WIDTH * self.sd / _spread(term) if term.name != "1" else self.intercept_sd
             widths += np.atleast_1d(columns).tolist()
-        return self.of(
-            f"{block.name}_sd", f"dist.HalfNormal({width(widths if len(widths) > 1 else widths[0])})"
-        )
+        several = len(widths) > 1
+        default = f"dist.HalfNormal({width(widths if several else widths[0])})"
+        return self.of(f"{block.name}_sd", default, block.labels if several else None)
 
     def check(self) -> None:
         """Refuse priors for sites that do not exist. **Raises** `OptionError`."""
@@ -140,6 +162,44 @@ def _scales(design: Design, family: Family, link: str) -> tuple[float, float, fl
     if link != "identity":
         return 0.0, 1.0, spread
     return float(np.mean(numbers)), spread, spread
+
+
+def _check_shape(prior: AbstractDistribution, site: str, labels: Sequence[Any] | None, words: str) -> None:
+    """Refuse a prior of other than one number for each label. **Raises** `OptionError`."""
+    batch, event = tuple(prior.batch_shape), tuple(prior.event_shape)
+    if not event and (batch == () or (labels is not None and batch == (len(labels),))):
+        return
+    what = f"an event of shape {event}" if event else f"numbers of shape {batch}"
+    if labels is None:
+        wanted = f"{words}. Give the prior of one number, such as dist.Normal(0, 1)."
+    else:
+        named = ", ".join(repr(str(label)) for label in labels[:_MOST_NAMED])
+        more = f" and {len(labels) - _MOST_NAMED} more" if len(labels) > _MOST_NAMED else ""
+        wanted = (
+            f"which has {len(labels)} numbers ({named}{more}). Give one prior for all, such as dist.Normal(0, 1), or "
+            f"one whose parameters have the shape ({len(labels)},)."
+        )
+    raise OptionError(
+        f"accord.glm: the prior of {site!r}, {_shown(prior)}, is of {what}, not of {site!r}, {wanted}"
+    )
+
+
+def _check_factor(prior: AbstractDistribution, site: str, size: int, default: str) -> None:
+    """Refuse a prior of other than Cholesky factors of correlations of this size. **Raises** `OptionError`."""
+    is_factor = prior.support == dist.LKJCholesky(size, 1).support
+    batch, event = tuple(prior.batch_shape), tuple(prior.event_shape)
+    if is_factor and (batch, event) == ((), (size, size)):
+        return
+    raise OptionError(
+        f"accord.glm: the prior of {site!r}, {_shown(prior)}, has the batch shape {batch} and the event shape {event}, "
+        f"and {site!r} is the Cholesky factor of a matrix of correlations, of shape {(size, size)}. Give one such as "
+        f"{default}."
+    )
+
+
+def _shown(prior: AbstractDistribution) -> str:
+    text = " ".join(repr(prior).split())
+    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}..."
 
 
 def written(prior: Any, site: str) -> str:

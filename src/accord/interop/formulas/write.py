@@ -2,7 +2,8 @@
 
 import itertools
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from .design import RESERVED, Design, free_name
 from .families import INVERSES, PARAMETERS, Family
@@ -67,7 +68,7 @@ class _Writer:
         if self.has_level:
             mean = self.means[term.name] = free_name(f"mean_{self.design.argument(term)}", self.taken)
             self._say(f"{mean} = {mean_of(term.values)}")
-        prior, plates = self.priors.of_slope(term), self._level_plates()
+        prior, plates = self.priors.of_slope(term, self._levels()), self._level_plates()
         if term.labels is not None:
             at = ", dim=-2" if plates else ""
             plates.append(plate(f"{term.name}_level", term.labels, at))
@@ -77,12 +78,15 @@ class _Writer:
             self._say(f"with {', '.join(plates)}:")
         self._say(f"{local} = ac.sample({quoted(term.name)}, {prior})", 2 if plates else 1)
 
-    def _level_plates(self) -> list[str]:
-        """Return the plate over the categories but the first, of an outcome that has such."""
+    def _levels(self) -> Sequence[Any] | None:
+        """Return the categories but the first, of an outcome that has such."""
         levels = self.design.outcome.levels
-        if not self.is_categorical or levels is None:
-            return []
-        return [plate(f"{self.design.outcome.text.name}_level", levels[1:], ", dim=-1")]
+        return levels[1:] if self.is_categorical and levels is not None else None
+
+    def _level_plates(self) -> list[str]:
+        """Return the plate over these categories, if there are any."""
+        levels = self._levels()
+        return [] if levels is None else [plate(f"{self.design.outcome.text.name}_level", levels, ", dim=-1")]
 
     def _level(self) -> None:
         """Sample intercept or thresholds where predictors have their means, and write the sum of the common terms."""
@@ -96,7 +100,7 @@ class _Writer:
 
     def _intercept(self) -> str:
         """Sample the intercept; return it as it is added to the linear predictor."""
-        plates, prior = self._level_plates(), self.priors.of_intercept()
+        plates, prior = self._level_plates(), self.priors.of_intercept(self._levels())
         local, depth = free_name("intercept", self.taken), 2 if plates else 1
         if plates:
             self._say(f"with {plates[0]}:")
@@ -114,7 +118,7 @@ class _Writer:
         levels = self.design.outcome.levels or ()
         labels = [quoted(f"{low}|{high}") for low, high in itertools.pairwise(levels)]
         dim = quoted(f"{self.design.outcome.text.name}_threshold")
-        prior = self.priors.of("threshold", "dist.Normal(0, 2.5)")
+        prior = self.priors.of("threshold", "dist.Normal(0, 2.5)", words="whose entries have one prior")
         prior = f"dist.ordered({prior}.expand(({len(labels)},)).to_event(1))"
         dims = f"dims={{{dim}: [{', '.join(labels)}]}}"
         if not self.means:
@@ -164,8 +168,8 @@ class _Writer:
         corr = factor = ""
         if block.is_correlated:
             corr = free_name(f"corr_{name}", self.taken)
-            default = self.priors.of(f"{name}_corr", f"dist.LKJCholesky({len(labels)}, 1)")
-            self._say(f"{corr} = ac.sample({quoted(f'{name}_corr')}, {default})")
+            of_corr = self.priors.of_factor(f"{name}_corr", len(labels))
+            self._say(f"{corr} = ac.sample({quoted(f'{name}_corr')}, {of_corr})")
             factor = free_name(f"factor_{name}", self.taken)
             self._say(f"{factor} = {sd}[:, None] * {corr}")
         form = "Centred" if block.is_centred else "Non-centred"

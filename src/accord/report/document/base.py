@@ -9,6 +9,9 @@ import numpy as np
 from ...core.notice import Notice
 from ..figures.marks import Figure
 
+DOUBT = 0.01
+"""Adjusted p-value below which ranks are called not uniform."""
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -19,6 +22,7 @@ class Table:
     - `columns`: name to numbers, shape `(k,)`; `cells`: the same rounded as text, a row each.
     - `sketches`: the shape of each distribution in one line of text, or none.
     - `count`: unknowns in all; `judged`: how many were looked at; `picked`: which of these have rows, if not all.
+    - `caption`: what the rows are; `sketched`: the head of the column of sketches.
     """
 
     labels: tuple[str, ...]
@@ -29,6 +33,8 @@ class Table:
     count: int
     judged: int
     picked: str = ""
+    caption: str = "Summaries of marginal distributions"
+    sketched: str = "shape"
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,14 +7,12 @@ import numpy as np
 
 from ...core.notice import Notice
 from ...core.series import AbstractSeries
-from ..figures.chains import finite
-from ..figures.forest import MOST_ROWS, QUANTILES, forest
 from ..figures.marks import Figure
 from ..figures.sampler import losses, seconds
 from ..labels import Coords, Dims
 from . import made
 from .base import Document, Section, Table
-from .draws_sections import draws_of, label_of, pairs
+from .independent import of_draws
 from .unknowns import ROWS
 
 _MOST_LOSSES = 6
@@ -25,7 +23,7 @@ class FitRun:
     """A fit as a report needs it.
 
     **Fields**
-    - `head`: the fit in one line. `notices`, `problems`, `manifest`, `timings`, `source`: as for `ChainRun`.
+    - `head`: the fit in one line. `notices`, `problems`, `manifest`, `timings`, `source`, `again`: as for `ChainRun`.
     - `facts`, `numbers`: terms with values, of how it was made and of how good it is.
     - `losses`: by restart, shape `(step,)`; `best`: the one that was taken.
     - `labels`, `sites_of`, `columns`: rows of the table: label and site of each unknown, and numbers; none without a
@@ -49,11 +47,13 @@ class FitRun:
     sites: AbstractSeries | None
     dims: Dims
     coords: Coords
+    again: str = ""
 
 
 def document_of_fit(run: FitRun) -> Document:
     """Draw the figures of a fit, and its table where its model is at hand."""
-    sections = [_steps(run), *_draws(run)]
+    words = "What the guide says of the unknowns. Intervals are too narrow where Pareto k is high."
+    drawn = [] if run.sites is None else of_draws(run.sites, run.dims, run.coords, "Guide", words)
     return Document(
         str(run.manifest.get("model", "")),
         run.head,
@@ -61,13 +61,13 @@ def document_of_fit(run: FitRun) -> Document:
         (*run.facts, *made.facts_of(run.manifest)),
         made.site_rows(run.manifest),
         made.data_rows(run.manifest),
-        "",
+        run.again,
         run.source,
         run.notices,
         run.problems,
         run.numbers,
         _table(run) if run.labels else None,
-        tuple(section for section in sections if section is not None),
+        (_steps(run), *drawn),
         made.record_of(run.manifest),
     )
 
@@ -100,21 +100,3 @@ def _steps(run: FitRun) -> Section:
     )
     shown = f"Losses of {len(numbers)} of {len(run.losses)} restarts by step, and seconds by phase."
     return Section("steps", "Steps", words, (Figure("Losses", shown, tuple(panels)),))
-
-
-def _draws(run: FitRun) -> list[Section | None]:
-    """Draw intervals and pairs from draws of the guide."""
-    if run.sites is None:
-        return []
-    sites = run.sites
-    places = [(name, scalar) for name in sites for scalar in range(min(sites.width(name), MOST_ROWS))][
-        :MOST_ROWS
-    ]
-    columns = [finite(draws_of(sites, place)) for place in places]
-    quantiles = [np.quantile(each, QUANTILES) if each.size else np.full(5, np.nan) for each in columns]
-    labels = [label_of(sites, place, run.dims, run.coords) for place in places]
-    panel = forest(labels, np.array(quantiles).reshape(-1, 5).T)
-    words = "What the guide says of the unknowns. Intervals are too narrow where Pareto k is high."
-    shown = Figure("Intervals under the guide", panel.sentence, (panel,))
-    together = pairs(sites, {}, places, run.dims, run.coords)
-    return [Section("guide", "Guide", words, (shown,)), together]

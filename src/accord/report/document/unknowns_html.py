@@ -4,7 +4,7 @@ import html
 import math
 
 from ..figures.by_draws import ENOUGH_ESS, ENOUGH_R_HAT
-from .base import Table
+from .base import DOUBT, Table
 
 _NAMES = {
     "ess_bulk": "ESS bulk",
@@ -12,6 +12,8 @@ _NAMES = {
     "r_hat": "R-hat",
     "mcse_mean": "MCSE of mean",
     "mcse_sd": "MCSE of sd",
+    "mean_rank": "mean rank",
+    "p_adjusted": "p adjusted",
 }
 
 
@@ -21,7 +23,7 @@ def table_as_html(table: Table) -> str:
         f'<th scope="col" data-sort>{html.escape(_NAMES.get(name, name))}</th>' for name in table.columns
     )
     has_sketches = any(table.sketches)
-    shape = '<th scope="col" class="text">shape</th>' if has_sketches else ""
+    shape = f'<th scope="col" class="text">{html.escape(table.sketched)}</th>' if has_sketches else ""
     rows = "".join(_row(table, number, has_sketches) for number in range(len(table.labels)))
     return (
         f"<p>{html.escape(counted(table))}</p>"
@@ -30,7 +32,7 @@ def table_as_html(table: Table) -> str:
         '<button type="button" id="unknowns-all" aria-pressed="false">Show all rows</button>'
         '<span id="unknowns-said" role="status"></span></div>'
         '<div class="wide" role="region" tabindex="0" aria-label="Table of unknowns">'
-        '<table id="unknowns-table"><caption>Summaries of marginal distributions</caption>'
+        f'<table id="unknowns-table"><caption>{html.escape(table.caption)}</caption>'
         f'<thead><tr><th scope="col" data-sort>unknown</th>{head}{shape}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
@@ -70,5 +72,9 @@ def _value(value: float) -> str:
 
 
 def _is_bad(name: str, value: float) -> str:
-    is_bad = (name.startswith("ess") and value < ENOUGH_ESS) or (name == "r_hat" and value > ENOUGH_R_HAT)
+    is_bad = (
+        (name.startswith("ess") and value < ENOUGH_ESS)
+        or (name == "r_hat" and value > ENOUGH_R_HAT)
+        or (name == "p_adjusted" and value < DOUBT)
+    )
     return ' class="bad"' if is_bad else ""

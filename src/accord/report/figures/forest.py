@@ -4,12 +4,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .chains import finite
 from .marks import Axis, Line, Mark, Panel, Points, spanning
 from .ticks import number
 
 MOST_ROWS = 40
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _LETTERS = 18
+
+
+def intervals(draws: Sequence[np.ndarray], labels: Sequence[str]) -> Panel:
+    """Draw the intervals of draws of any shape, one row for each array; what is not finite is left out."""
+    known = [finite(each) for each in draws]
+    quantiles = [np.quantile(each, QUANTILES) if each.size else np.full(5, np.nan) for each in known]
+    return forest(labels, np.array(quantiles).reshape(-1, 5).T)
 
 
 def forest(labels: Sequence[str], quantiles: np.ndarray) -> Panel:

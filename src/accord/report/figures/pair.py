@@ -27,12 +27,14 @@ def pair(x: np.ndarray, y: np.ndarray, labels: tuple[str, str], diverging: np.nd
     with np.errstate(over="ignore", invalid="ignore"):
         r = float(np.corrcoef(across[known], up[known])[0, 1]) if varies else np.nan
     words = f"correlation {number(round(r, 2))}" if np.isfinite(r) else "correlation unknown"
+    if diverging is not None:
+        words += f", {count_of(int(bad.sum()), 'divergent draw')}"
     return Panel(
         f"{labels[1]} by {labels[0]}",
         tuple(marks),
         spanning(labels[0], across[shown]),
         spanning(labels[1], up[shown]),
-        f"Draws of {labels[1]} by {labels[0]}: {words}, {count_of(int(bad.sum()), 'divergent draw')}.",
+        f"Draws of {labels[1]} by {labels[0]}: {words}.",
         ((1, "divergent"),) if crosses.size else (),
         height=260,
     )

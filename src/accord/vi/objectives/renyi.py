@@ -68,7 +68,7 @@ class IWAE(AbstractBound):
 
     A guide that is fitted by it is made to propose, not to resemble: it comes out wider than by `ELBO`.
 
-    **Fields**: `draws` of a step, >= 2.
+    **Fields**: `draws` of a step, >= 1; with one it is the bound of `ELBO`, and the notice `one_particle` says so.
 
     On parts of the data, each entry of the plate has a bound of its own, whose weights are of that entry alone. That
     needs a guide which is written as a model, and entries that are independent, without an unknown that they share.
@@ -87,7 +87,7 @@ class IWAE(AbstractBound):
     draws: int = eqx.field(static=True, default=10, kw_only=True)
 
     def __check_init__(self) -> None:
-        positive_count("IWAE: draws", self.draws, 2)
+        positive_count("IWAE: draws", self.draws)
 
     @property
     def alpha(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -99,7 +99,8 @@ class IWAE(AbstractBound):
 class Renyi(AbstractBound):
     """Renyi's bound of order `alpha`: between `IWAE`, at 0, and `ELBO`, towards 1; negative orders bound from above.
 
-    **Fields**: `alpha`, a number below 1; `draws` of a step, >= 2: with few, the bound is estimated too low.
+    **Fields**: `alpha`, a number below 1; `draws` of a step, >= 1: with few, the bound is estimated too low, and with
+    one it is that of `ELBO`, which the notice `one_particle` says.
 
     On parts of the data, each entry of the plate has a bound of its own, whose weights are of that entry alone. That
     needs a guide which is written as a model, and entries that are independent, without an unknown that they share.
@@ -120,7 +121,7 @@ class Renyi(AbstractBound):
     draws: int = eqx.field(static=True, default=10, kw_only=True)
 
     def __check_init__(self) -> None:
-        positive_count("Renyi: draws", self.draws, 2)
+        positive_count("Renyi: draws", self.draws)
         if (
             isinstance(self.alpha, bool)
             or not isinstance(self.alpha, int | float)

@@ -1,7 +1,7 @@
 """Hear of paths while they run, and make the result from what their store holds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...core.errors import SamplingError
@@ -85,4 +85,4 @@ class PathHost(AbstractUnruledHost[Paths]):
 
     def finished(self, result: Paths, notices: Sequence[Notice], timings: Mapping[str, float]) -> Paths:
         """See `AbstractHost.finished`."""
-        return replace(result, notices=tuple(notices), timings=dict(timings)).attached(self.density)
+        return result.judged(notices, timings).attached(self.density)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ...core import keys
 from ...core.by_site import BySite
 from ...core.errors import OptionError
 from ...core.notice import Notice
+from ...core.options import checks_options
 from ...core.series import AbstractSeries, InMemory
 from ...core.tracebacks import entry_points
 from ...core.tree import kept
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from ...report.beside import AbstractBeside
+    from ...report.figures.picture import Picture
     from ...report.summary import Summary
 
 
@@ -112,6 +115,11 @@ class Paths(AbstractApproximation, BySite):
         )
         return paths, pool
 
+    def judged(self, notices: Sequence[Notice], timings: Mapping[str, float]) -> "Paths":
+        """Return it with its notices, which its draws have too, and the time that it took."""
+        drawn = replace(self.drawn, notices=tuple(notices), pareto_k=self.pareto_k)
+        return replace(self, drawn=drawn, notices=tuple(notices), timings=dict(timings))
+
     def attached(self, density: LogDensity) -> "Paths":
         """Return it with its model."""
         return replace(self, drawn=replace(self.drawn, density=density))
@@ -154,6 +162,51 @@ class Paths(AbstractApproximation, BySite):
     ) -> "Summary":
         """Summarise each parameter: mean, sd and interval of the draws. Arguments and errors as of `Draws.summary`."""
         return self.drawn.summary(sites, prob=prob, interval=interval)
+
+    @checks_options
+    def plot(
+        self, kind: str = "density", sites: str | Sequence[str] | None = None, *, most: int | None = None
+    ) -> "Picture":
+        """Draw a figure, for a notebook or a file; needs no other library.
+
+        **Arguments**
+        - `kind`: `"density"`, `"forest"` and `"pair"`, of the draws, as of `GuideDraws.plot`; `"weights"`, which share
+          of the weight the heaviest candidates have; `"bounds"`, the evidence lower bound of each path.
+        - `sites`, `most`: as of `GuideDraws.plot`.
+
+        **Raises** `OptionError` for an unknown kind or site, for `sites` or `most` of weights and bounds, and where
+        there are no draws.
+
+        **Example**
+
+        >>> infer.pathfinder(coin(4, heads), quiet=True).plot("weights")
+        <Picture 'weights': 1 panel>
+        """
+        from .reported import plot
+
+        return plot(self, kind, sites, most)
+
+    @checks_options
+    def report(self, path: str | Path, *beside: "AbstractBeside") -> None:
+        """Write a report of the paths: one HTML page that fetches nothing, or Markdown.
+
+        The page shows how they were made, their notices, how good the draws are, a table of the unknowns, weights,
+        bounds by path, intervals, distributions and pairs. The same paths give the same bytes.
+
+        **Arguments**
+        - `path`: file to write, in `.html` or `.md`; a file of that name is replaced.
+        - `beside`: results computed from these draws or from the prior, as for `Draws.report`.
+
+        **Raises** `OptionError` for another name, a folder that does not exist, and results of other draws.
+
+        **Example**
+
+        >>> infer.pathfinder(coin(4, heads), quiet=True).report("paths.html")
+        """
+        from ...report.document.write import write
+        from .reported import document
+
+        write(document(self, beside), path)
 
     def to_dataframe(self, sites: str | Sequence[str] | None = None) -> "DataFrame":
         """Return draws as a wide pandas data frame; arguments and errors as of `Draws.to_dataframe`."""

@@ -49,7 +49,7 @@ def read(run: AbstractRun) -> Paths:
         notices = findings(found, pool, run.manifest["draws"])
     else:
         notices = list(map(notice_of, records["notices"]))
-    return replace(paths, notices=tuple(notices), timings=dict(records.get("timings") or {}))
+    return paths.judged(notices, records.get("timings") or {})
 
 
 def take_up(

@@ -28,10 +28,13 @@ moves once in a pass, by about one step size."""
 
 
 def watched(until: ELBOPlateau | None, guide: AbstractGuide) -> ELBOPlateau | None:
-    """Return the rule that may end a fit, with windows of enough passes where a guide has such parameters."""
-    if until is None or not isinstance(guide, Written) or not guide.known.rows:
+    """Return the rule that may end a fit, with windows of enough passes where a guide has such parameters.
+
+    A window that was given is kept.
+    """
+    if until is None or until.window is not None or not isinstance(guide, Written) or not guide.known.rows:
         return until
-    return replace(until, window=max(until.window, PASSES * guide.known.epoch))
+    return replace(until, window=max(until.width, PASSES * guide.known.epoch))
 
 
 def epoch_of(whole: Sites, part: Sites) -> int:
