@@ -67,6 +67,11 @@ class Shown:
                 Entry(name, kind, value.shape, str(value.dtype), self._axes(name, value.shape), source=name)
                 for name, value in arrays.items()
             ]
+        taken: set[str] = set()
+        for entry in entries:
+            if entry.name in taken:
+                raise DataError(f"{self.word}: {entry.name!r} names two things, of which one is an array of data.")
+            taken.add(entry.name)
         self._check_dims({entry.name: entry for entry in entries if entry.kind != "coordinate"})
         layout = Layout(tuple(entries))
         return Layout(tuple(entries), self._labels(layout))

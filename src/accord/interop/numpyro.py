@@ -32,7 +32,8 @@ def target(model: Callable[..., Any], *args: Any, **kwargs: Any) -> LogDensity:
 
     **Arguments**
     - `model`: a function with NumPyro's statements, or one under its handlers.
-    - `args`, `kwargs`: its arguments. Arrays among them are parts of the density: for other data make another.
+    - `args`, `kwargs`: its arguments. Arrays among them are parts of the density: for other data make another. Give
+      data as arguments: JAX arrays that the model's code holds keep the precision that they were made in.
 
     **Raises** `ImportError` without NumPyro; `ModelError` for latent sites that are discrete, `param` and `mutable`
     sites, plates with `subsample_size`, and a model without latent sites.
@@ -76,21 +77,26 @@ class _Bound:
     def __call__(self, position: Mapping[str, Any]) -> jax.Array:
         """Evaluate the log density, shape `()`."""
         potential = _numpyro("infer.util").potential_energy
-        return -potential(self._seeded(), self.args, self.kwargs, dict(position))
+        return -potential(self._seeded(), *self._arguments(), dict(position))
 
     def constrain(self, position: Mapping[str, Any]) -> dict[str, Any]:
         """Compute the values of latent and deterministic sites."""
         function = _numpyro("infer.util").constrain_fn
-        return function(self._seeded(), self.args, self.kwargs, dict(position), return_deterministic=True)
+        return function(self._seeded(), *self._arguments(), dict(position), return_deterministic=True)
 
     def unconstrain(self, values: Mapping[str, Any]) -> "OrderedDict[str, Any]":
         """Find the unconstrained values of latent sites."""
-        found = _numpyro("infer.util").unconstrain_fn(self._seeded(), self.args, self.kwargs, dict(values))
+        found = _numpyro("infer.util").unconstrain_fn(self._seeded(), *self._arguments(), dict(values))
         return OrderedDict((name, found[name]) for name in values)
 
     def trace(self) -> dict[str, Any]:
         """Run the model once."""
-        return _numpyro("handlers").trace(self._seeded()).get_trace(*self.args, **self.kwargs)
+        args, kwargs = self._arguments()
+        return _numpyro("handlers").trace(self._seeded()).get_trace(*args, **kwargs)
+
+    def _arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the arguments with arrays in the widths of this scope: JAX trips over wider ones of the process."""
+        return jax.tree.map(_in_scope, (self.args, dict(self.kwargs)))
 
     def _seeded(self) -> Any:
         """Return the model with a key, for statements that draw whatever the latent sites are."""
@@ -158,6 +164,11 @@ def _on_host(arguments: Any) -> Any:
         return jax.tree.map(lambda leaf: np.asarray(leaf) if isinstance(leaf, jax.Array) else leaf, arguments)
     except TypeError as error:
         raise DataError(f"{_WORD}: the arguments hold an array that is not known yet: {error}") from error
+
+
+def _in_scope(leaf: Any) -> Any:
+    is_array = isinstance(leaf, np.ndarray) and leaf.dtype.kind in "fiuc"
+    return leaf.astype(jax.dtypes.canonicalize_dtype(leaf.dtype)) if is_array else leaf
 
 
 def _numpyro(module: str) -> Any:

@@ -39,7 +39,8 @@ def check_graph(outputs: Sequence[Any]) -> None:
         if type(operation).__name__.startswith("Minibatch"):
             raise ModelError(
                 f"{WORD}: the PyMC model takes random parts of its data (pm.Minibatch), so that its log density "
-                "changes from one evaluation to the next, and draws would not be from the posterior. Give it all the data."
+                "changes from one evaluation to the next, and draws would not be from the posterior. Give it all "
+                "the data."
             )
         if isinstance(operation, random):
             raise ModelError(
