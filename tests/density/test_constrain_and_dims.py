@@ -115,7 +115,6 @@ def test_data_that_a_function_holds_are_shown_and_cannot_change():
     assert density.with_data({"y": y}).data.keys() == {"y", "held"}
     with pytest.raises(DataError, match=r"'y' is a part of the function.*anew"):
         density.with_data({"y": y + 1})
-    infer.sample(density, precision="float32", **RUN)
 
 
 ERRORS = {

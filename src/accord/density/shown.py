@@ -70,7 +70,9 @@ class Shown:
         taken: set[str] = set()
         for entry in entries:
             if entry.name in taken:
-                raise DataError(f"{self.word}: {entry.name!r} names two things, of which one is an array of data.")
+                raise DataError(
+                    f"{self.word}: {entry.name!r} names two things, of which one is an array of data."
+                )
             taken.add(entry.name)
         self._check_dims({entry.name: entry for entry in entries if entry.kind != "coordinate"})
         layout = Layout(tuple(entries))

@@ -95,7 +95,7 @@ class _Bound:
         return _numpyro("handlers").trace(self._seeded()).get_trace(*args, **kwargs)
 
     def _arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the arguments with arrays in the widths of this scope: JAX trips over wider ones of the process."""
+        """Return the arguments with arrays in the widths of this scope: JAX trips over those of another."""
         return jax.tree.map(_in_scope, (self.args, dict(self.kwargs)))
 
     def _seeded(self) -> Any:
@@ -167,8 +167,10 @@ def _on_host(arguments: Any) -> Any:
 
 
 def _in_scope(leaf: Any) -> Any:
-    is_array = isinstance(leaf, np.ndarray) and leaf.dtype.kind in "fiuc"
-    return leaf.astype(jax.dtypes.canonicalize_dtype(leaf.dtype)) if is_array else leaf
+    if not isinstance(leaf, np.ndarray) or leaf.dtype.kind not in "fiu":
+        return leaf
+    wanted = np.float64 if leaf.dtype.kind == "f" else leaf.dtype
+    return leaf.astype(jax.dtypes.canonicalize_dtype(wanted))
 
 
 def _numpyro(module: str) -> Any:

@@ -43,7 +43,11 @@ class Graph:
             )
         if self._function is None:
             self._function = self._converted()
-        return tuple(self._function(*arrays))
+        with (
+            jax.numpy_dtype_promotion("standard"),
+            jax.numpy_rank_promotion("allow"),
+        ):  # as PyTensor's code needs
+            return tuple(self._function(*arrays))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_function": None}

@@ -5,12 +5,15 @@ Both are put back, so that other programs in the process keep their settings. Ac
 """
 
 import importlib
+import importlib.util
 import os
 import threading
 import warnings
 from typing import Any
 
 import jax
+
+from ...distributions.special.basic.error_function import erfcx
 
 _FLAGS = "XLA_FLAGS"
 _LOCK = threading.Lock()
@@ -38,7 +41,15 @@ def conversions() -> Any:
             else:
                 os.environ[_FLAGS] = flags
             jax.config.update("jax_enable_x64", is_wide)
-    return importlib.import_module("pytensor.link.jax.dispatch")
+    return _completed(importlib.import_module("pytensor.link.jax.dispatch"))
+
+
+def _completed(dispatch: Any) -> Any:
+    """Convert `erfcx`, of the tails of censored normal variables, where PyTensor would need TensorFlow Probability."""
+    operation = importlib.import_module("pytensor.scalar.math").Erfcx
+    if importlib.util.find_spec("tensorflow_probability") is None:
+        dispatch.jax_funcify.register(operation, lambda op, **more: erfcx)
+    return dispatch
 
 
 def _is_wide() -> bool:
