@@ -173,7 +173,7 @@ def test_an_error_in_constrain_is_the_users_own():
 
 
 def test_an_unknown_option_is_named():
-    with pytest.raises(TypeError, match="no_such_option"):
+    with pytest.raises(OptionError, match="no_such_option"):
         ac.LogDensity.from_function(schools, EXAMPLE, no_such_option=1)
 
 

@@ -101,8 +101,8 @@ def _both_jvp(callback: Callback, primals: Any, tangents: Any) -> Any:
     del primals, tangents
     raise ModelError(
         f"the log density {callback.__name__!r} is a callback, which gives first derivatives alone, and second ones "
-        "are asked for. Write it in JAX, and use `LogDensity.from_function`; or use a method that needs gradients alone, "
-        "as `infer.sample` does."
+        "are asked for. Write it in JAX, and use `LogDensity.from_function`; or use a method that needs no more than "
+        "gradients, such as `infer.sample`."
     )
 
 

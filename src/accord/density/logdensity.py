@@ -15,6 +15,7 @@ from ..core.errors import DataError, SiteError
 from ..core.forks import check_threads
 from ..core.masked import unmasked
 from ..core.notice import Notice
+from ..core.options import checks_options
 from ..core.position import Position
 from ..core.precision import Precision
 from ..core.tracebacks import entry_points
@@ -100,6 +101,7 @@ class LogDensity(eqx.Module):
         return LogDensity(data, made, (*notices, *made.told))
 
     @staticmethod
+    @checks_options
     def from_function(
         function: Callable[[Any], Any],
         example: Any,
@@ -131,6 +133,7 @@ class LogDensity(eqx.Module):
         return LogDensity.of_function(function, example, precision, shown)
 
     @staticmethod
+    @checks_options
     def from_callback(
         function: Callable[[Any], Any],
         example: Any,
