@@ -34,7 +34,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "executors": ("faults", "parallel"),
     "gp": (),
     "guides": ("vi",),
-    "interop": (),
+    "interop": ("doors",),
     "kernels": ("sampler",),
     "language": ("modules", "oracle"),
     "mcmc": ("faults", "identity", "runs"),

@@ -8,15 +8,17 @@ import jax
 import jax.numpy as jnp
 import jax.tree_util as jtu
 import numpy as np
+from jax.core import Tracer
 
 from ..core import precision as precision_scope
 from ..core.errors import DataError, ModelError
 from ..core.notice import Notice
 from ..core.precision import Precision
 from ..language.messages.places import note_function
-from ..language.naming import check_text
-from .layout import Entry, Layout
-from .program import AbstractProgram, View, every_site
+from .data import convert
+from .layout import Layout
+from .program import AbstractProgram, Recorded, View, every_site
+from .shown import Shown, named_leaves
 from .unknowns import Unknowns, pieces_at
 from .weights import Parts
 
@@ -32,53 +34,37 @@ class FunctionProgram(AbstractProgram):
     structure: Any
     layout: Layout
     precision: Precision
+    shown: Shown
     constants: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @staticmethod
     def from_function(
-        function: Callable[[Any], Any], example: Any, precision: Precision
+        function: Callable[[Any], Any], example: Any, precision: Precision, shown: Shown | None = None
     ) -> "FunctionProgram":
-        """Check the example and the function's shape without evaluating it."""
+        """Check the example, and the shapes of what the functions return, without evaluating them."""
+        shown = shown or Shown()
         dtype = precision_scope.float_dtype(precision)
-        paths, structure = jtu.tree_flatten_with_path(example)
-        entries: list[Entry] = []
-        for path, leaf in paths:
-            name = (
-                "/".join(str(getattr(k, "key", getattr(k, "idx", getattr(k, "name", k)))) for k in path)
-                or "x"
-            )
-            check_text("from_function: the name", name, DataError)
-            shape = np.shape(leaf)
-            if np.asarray(leaf).dtype.kind not in "fiu":
-                raise DataError(
-                    f"from_function: leaf {name!r} of the example is {leaf!r}, not real numbers. Of complex "
-                    "ones give the real and imaginary parts as two leaves."
-                )
-            start = entries[-1].stop if entries else 0
-            dims = tuple(f"{name}_dim_{axis}" for axis in range(len(shape)))
-            entries.append(
-                Entry(name, "latent", shape, str(dtype), dims, start, start + int(np.prod(shape)), shape)
-            )
-        if not entries:
-            raise DataError("from_function: the example has no array; give one array for each unknown.")
+        leaves, structure = named_leaves(shown.word, example)
         with precision_scope.scope(precision):
-            abstract = [jax.ShapeDtypeStruct(entry.shape, dtype) for entry in entries]
+            abstract = [jax.ShapeDtypeStruct(shape, dtype) for shape in leaves.values()]
+            position = jtu.tree_unflatten(structure, abstract)
             try:
-                result = jax.eval_shape(function, jtu.tree_unflatten(structure, abstract))
+                result = jax.eval_shape(function, position)
             except Exception as error:
                 note_function(error, function)
                 raise
+            layout = shown.layout(leaves, position, dtype)
         if getattr(result, "shape", None) != ():
             raise DataError(
-                f"from_function: the function must return one number, shape (); it returned {result}."
+                f"{shown.word}: the function must return one number, shape (); it returned {result}."
             )
         if jnp.issubdtype(result.dtype, jnp.complexfloating):
             raise DataError(
-                f"from_function: the function returned a complex number ({result.dtype}), and a log density is real. "
+                f"{shown.word}: the function returned a complex number ({result.dtype}), and a log density is real. "
                 "Return its real part, `value.real`, if the imaginary part is 0."
             )
         name = getattr(function, "__name__", type(function).__name__)
-        return FunctionProgram(name, function, structure, Layout(tuple(entries)), precision)
+        return FunctionProgram(name, function, structure, layout, precision, shown)
 
     @property
     def written(self) -> Callable[..., Any]:
@@ -90,8 +76,7 @@ class FunctionProgram(AbstractProgram):
     ) -> dict[str, jax.Array]:
         """Return the function's value as the only term."""
         del data, view
-        leaves = [pieces[entry.name] for entry in self.layout.entries]
-        return {TERM: jnp.asarray(self.function(jtu.tree_unflatten(self.structure, leaves)))}
+        return {TERM: jnp.asarray(self.function(self._tree(pieces)))}
 
     def parts_at(
         self,
@@ -112,19 +97,74 @@ class FunctionProgram(AbstractProgram):
         )
 
     def values(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Return the leaves by name."""
+        """Return the named values, and the leaves that these do not name."""
         del data
-        return pieces_at(position, self.layout)
+        pieces = pieces_at(position, self.layout)
+        if self.shown.constrain is None:
+            return pieces
+        found = {name: jnp.asarray(value) for name, value in self.shown.constrain(self._tree(pieces)).items()}
+        return pieces | found
+
+    def recorded(self, position: Unknowns, data: Mapping[str, Any]) -> Recorded:
+        """Compute the named values."""
+        values = self.values(position, data)
+        return Recorded({entry.name: values[entry.name] for entry in self.layout.drawn}, None)
 
     def positions(self, values: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, jax.Array]:
-        """Return the leaves as they are."""
+        """Return the leaves, by `unconstrain` where `constrain` changes any."""
         del data
-        return {name: jnp.asarray(value, jnp.result_type(float)) for name, value in values.items()}
+        dtype = jnp.result_type(float)
+        given = {entry.name: jnp.asarray(values[entry.name], dtype) for entry in self.layout.entries}
+        changed = [entry.name for entry in self.layout.entries if entry.kind == "latent"]
+        if self.shown.constrain is None or not changed:
+            return given
+        if self.shown.unconstrain is None:
+            raise DataError(
+                f"the density {self.name!r} has `constrain=` and no `unconstrain=`, so that nothing says where "
+                f"{', '.join(map(repr, changed))} {'has' if len(changed) == 1 else 'have'} given values. Give "
+                f"`{self.shown.word}` `unconstrain=`, a function from such values by name to a position."
+            )
+        leaves, structure = jtu.tree_flatten(self.shown.unconstrain(given))
+        shapes = [entry.unconstrained_shape for entry in self.layout.entries]
+        if structure != self.structure or [np.shape(leaf) for leaf in leaves] != shapes:
+            raise DataError(
+                f"{self.shown.word}: `unconstrain` returned the tree {structure} with leaves of shapes "
+                f"{', '.join(str(np.shape(leaf)) for leaf in leaves)}, and a position is {self.structure} with shapes "
+                f"{', '.join(map(str, shapes))}."
+            )
+        names = [entry.name for entry in self.layout.entries]
+        return {name: jnp.asarray(leaf, dtype) for name, leaf in zip(names, leaves, strict=True)}
+
+    def check(self, data: Mapping[str, Any]) -> tuple[Notice, ...]:
+        """Raise `DataError` for other data than the function holds."""
+        for name, own in self.held.items():
+            value = data.get(name, own)
+            if not isinstance(value, Tracer) and not _are_equal(np.asarray(value), own):
+                raise DataError(
+                    f"the array {name!r} is a part of the function {self.name!r}, so that it cannot change. Make the "
+                    "density anew, of a function that holds the new data."
+                )
+        return ()
+
+    @property
+    def held(self) -> dict[str, np.ndarray]:
+        """The data that are shown beside draws, which the function does not read from here."""
+        shown = {**self.shown.observed, **self.shown.constant}
+        return {name: convert(name, value, self.precision) for name, value in shown.items()}
 
     def rebuilt(
         self, data: Mapping[str, Any], precision: Precision | None = None
     ) -> "tuple[FunctionProgram, dict[str, Any], tuple[Notice, ...]]":
         """Take the function again, which may be in another precision."""
-        example = jtu.tree_unflatten(self.structure, [np.zeros(entry.shape) for entry in self.layout.entries])
-        program = FunctionProgram.from_function(self.function, example, precision or self.precision)
-        return program, dict(data), ()
+        self.check({name: convert(name, value, self.precision) for name, value in data.items()})
+        example = [np.zeros(entry.unconstrained_shape) for entry in self.layout.entries]
+        tree = jtu.tree_unflatten(self.structure, example)
+        program = FunctionProgram.from_function(self.function, tree, precision or self.precision, self.shown)
+        return program, program.held, ()
+
+    def _tree(self, pieces: Mapping[str, jax.Array]) -> Any:
+        return jtu.tree_unflatten(self.structure, [pieces[entry.name] for entry in self.layout.entries])
+
+
+def _are_equal(one: np.ndarray, other: np.ndarray) -> bool:
+    return one.shape == other.shape and np.array_equal(one, other, equal_nan=other.dtype.kind == "f")

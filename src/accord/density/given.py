@@ -48,8 +48,9 @@ def position_with(
         _check_separate(density, whole, data, given, pieces)
         pieces, is_inside = _of_model(whole, data, given, pieces, key)
     else:
-        is_inside = {name: jnp.all(jnp.isfinite(value)) for name, value in given.items()}
-        pieces |= given
+        values = density.program.values(elsewhere, density.data) | given
+        pieces = density.program.positions(values, density.data)
+        is_inside = {name: jnp.all(jnp.isfinite(pieces[name])) for name in given}
     return joined(pieces, density.layout), is_inside
 
 

@@ -23,8 +23,9 @@ class Entry:
     """A site as the draws hold it.
 
     **Fields**
-    - `name`, `kind` ("latent", "deterministic", "observed", "collapsed": integrated out, and drawn given the rest; or
-      "whole": latent, and sampled as whole numbers).
+    - `name`, `kind` ("latent", "deterministic", "observed", "collapsed": integrated out, and drawn given the rest;
+      "whole": latent, and sampled as whole numbers; "coordinate": a leaf of a function's position that draws do not
+      show; or "constant": an array that a function holds).
     - `shape`, `dtype`, `dims`: of the value in the model's space; one dim name for each axis.
     - `start`, `stop`: the slice of the position that holds a latent site, of its whole numbers for a site of these; 0
       and 0 for the others.
@@ -97,7 +98,7 @@ class Layout:
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The latent sites, in the order of the position."""
-        return tuple(entry for entry in self.sites if entry.kind == "latent")
+        return tuple(entry for entry in self.sites if entry.kind in ("latent", "coordinate"))
 
     @property
     def whole(self) -> tuple[Entry, ...]:
@@ -112,7 +113,7 @@ class Layout:
     @property
     def unknowns(self) -> tuple[Entry, ...]:
         """All latent sites that are sampled, in the model's order."""
-        return tuple(entry for entry in self.sites if entry.kind in ("latent", "whole"))
+        return tuple(entry for entry in self.sites if entry.kind in ("latent", "whole", "coordinate"))
 
     @property
     def deterministics(self) -> tuple[Entry, ...]:
@@ -152,7 +153,7 @@ class Layout:
     @property
     def labelled(self) -> tuple[str, ...]:
         """The dims to which the model gave labels, of those of the draws and of the observed sites."""
-        there = {dim for entry in (*self.drawn, *self.observed) for dim in entry.dims}
+        there = {dim for entry in self._shown for dim in entry.dims}
         return tuple(dim for dim, _ in self.labels if dim in there)
 
     @property
@@ -166,11 +167,12 @@ class Layout:
     @property
     def sizes(self) -> dict[str, int]:
         """Number of entries along each dim of the draws and of the observed sites."""
-        return {
-            dim: size
-            for entry in (*self.drawn, *self.observed)
-            for dim, size in zip(entry.dims, entry.shape, strict=True)
-        }
+        return {dim: size for entry in self._shown for dim, size in zip(entry.dims, entry.shape, strict=True)}
+
+    @property
+    def _shown(self) -> tuple[Entry, ...]:
+        """The sites of which a tree of results has arrays."""
+        return (*self.drawn, *self.observed, *(entry for entry in self.sites if entry.kind == "constant"))
 
     @property
     def settable(self) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Turn a model, or a function, into a log density over vectors of unconstrained numbers."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from types import EllipsisType
 from typing import Any
@@ -15,17 +15,20 @@ from ..core.errors import DataError, SiteError
 from ..core.forks import check_threads
 from ..core.masked import unmasked
 from ..core.notice import Notice
+from ..core.options import checks_options
 from ..core.position import Position
 from ..core.precision import Precision
 from ..core.tracebacks import entry_points
 from ..language import Model
 from ..language.handlers.whole import SampleDiscrete, SampleWhole
 from ..language.shapes import check_real
+from .callback import Callback
 from .checks import non_finite_message
 from .data import check_names, convert
 from .function import FunctionProgram
 from .layout import Layout
 from .program import AbstractProgram, ModelProgram
+from .shown import Shown
 from .stages import staged
 from .unknowns import Unknowns, checked, free_of, joined
 from .weights import POSTERIOR, Parts, Weights
@@ -98,18 +101,82 @@ class LogDensity(eqx.Module):
         return LogDensity(data, made, (*notices, *made.told))
 
     @staticmethod
+    @checks_options
     def from_function(
-        function: Callable[[Any], Any], example: Any, precision: Precision = "float64"
+        function: Callable[[Any], Any],
+        example: Any,
+        precision: Precision = "float64",
+        *,
+        constrain: Callable[[Any], Any] | None = None,
+        unconstrain: Callable[[Any], Any] | None = None,
+        dims: Mapping[str, str | Sequence[str | None]] | None = None,
+        coords: Mapping[str, Any] | None = None,
     ) -> "LogDensity":
         """Make a log density of a function of a pytree of arrays, all unconstrained.
 
         **Arguments**
-        - `function`: from a pytree like `example` to a log density, shape `()`.
+        - `function`: from a pytree like `example` to a log density, shape `()`. Where `constrain` changes numbers, it
+          includes the log Jacobian.
         - `example`: gives structure and shapes; its numbers are not used.
+        - `constrain`: a JAX function from such a pytree to the values that draws show, by name. Without it they show
+          the leaves, under their paths (`a/b`; `x` for a bare array). A leaf that it does not name is not shown.
+        - `unconstrain`: its inverse, for `unconstrain` and `infer.from_values`: from a mapping with a value for each
+          leaf, by name, to the pytree.
+        - `dims`: names of axes by the name of a value, as `{"theta": "school"}` or `{"L": ("row", None)}`.
+        - `coords`: labels by dim, as `{"school": ["Eton", "Harrow"]}`. Both reach ArviZ.
 
-        **Raises** `DataError` when `example` holds anything but numbers or `function` does not return one number.
+        **Raises** `DataError` when `example` holds anything but numbers, `function` does not return one number,
+        `constrain` does not return named arrays, or dims and coords do not fit their shapes; `OptionError` for labels
+        that come twice.
         """
-        return LogDensity({}, FunctionProgram.from_function(function, example, precision))
+        shown = Shown("from_function", constrain, unconstrain, dims or {}, coords or {})
+        return LogDensity.of_function(function, example, precision, shown)
+
+    @staticmethod
+    @checks_options
+    def from_callback(
+        function: Callable[[Any], Any],
+        example: Any,
+        precision: Precision = "float64",
+        *,
+        constrain: Callable[[Any], Any] | None = None,
+        unconstrain: Callable[[Any], Any] | None = None,
+        dims: Mapping[str, str | Sequence[str | None]] | None = None,
+        coords: Mapping[str, Any] | None = None,
+    ) -> "LogDensity":
+        """Make a log density of a Python function of NumPy arrays, which returns its gradient too.
+
+        Compiled programs call it back for each evaluation, which takes a millisecond or so beside its own work. Threads
+        call it at the same time, so it must not change what they share; with `infer.Processes` it must be picklable. It
+        is called once here, at `example`.
+
+        **Arguments**
+        - `function`: from a pytree of NumPy arrays like `example` to the pair `(log density, gradient)`, a number and a
+          pytree of arrays of the same shapes. It must return the same for the same numbers.
+        - `example`: gives structure and shapes, and where `function` is tried.
+        - others: as of `from_function`; `constrain` and `unconstrain` are JAX functions.
+
+        **Raises** `DataError` as `from_function` does, and for returned values of other shapes or kinds, also during a
+        run; `ModelError` where second derivatives are asked for. What `function` raises ends the run.
+
+        **Example**
+
+        >>> import numpy as np
+        >>> normal = ac.LogDensity.from_callback(lambda x: (-0.5 * (x**2).sum(), -x), np.zeros(3))
+        >>> normal.layout.dim
+        3
+        """
+        called = Callback.of(function, example)
+        shown = Shown("from_callback", constrain, unconstrain, dims or {}, coords or {})
+        return LogDensity.of_function(called, example, precision, shown)
+
+    @staticmethod
+    def of_function(
+        function: Callable[[Any], Any], example: Any, precision: Precision, shown: Shown
+    ) -> "LogDensity":
+        """Make the density of a function with what draws show of it. For arguments and errors see `from_function`."""
+        program = FunctionProgram.from_function(function, example, precision, shown)
+        return LogDensity(program.held, program)
 
     @property
     def layout(self) -> Layout:

@@ -1,6 +1,6 @@
 """Start where the chains of an earlier run ended."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -77,6 +77,16 @@ def from_approximation(found: AbstractApproximation) -> FromApproximation:
     return FromApproximation(chains, values)
 
 
+def check_shown(sites: Sequence[Mapping[str, Any]]) -> None:
+    """Raise `OptionError` where draws do not show all of a position."""
+    hidden = [site["name"] for site in sites if site["kind"] == "coordinate"]
+    if hidden:
+        raise OptionError(
+            f"init: these draws show what `constrain=` made of {', '.join(map(repr, hidden))}, which does not say "
+            "where a chain was. Give infer.from_values, or a density whose `constrain` names each leaf."
+        )
+
+
 @checks_options
 def from_draws(draws: Draws) -> FromDraws:
     """Start each chain where the chain of its number ended in an earlier run; further chains take these in turn.
@@ -88,6 +98,7 @@ def from_draws(draws: Draws) -> FromDraws:
             "init: the earlier run has no draw to begin at. Give another, or `infer.from_values`."
         )
     sites = draws.manifest["layout"]["sites"]
+    check_shown(sites)
     latents = [site["name"] for site in sites if site["kind"] in ("latent", "whole", "collapsed")]
     last = {name: np.asarray(draws[name][:, -1]) for name in latents}
     of_chains = tuple(

@@ -17,6 +17,7 @@ from ...core.tracebacks import entry_points
 from ...core.tree import kept
 from ...density import LogDensity
 from ...executors.pools import one_blas_thread
+from ...mcmc.start.earlier import check_shown
 from ...optimise.approximation import AbstractApproximation
 from ...report.labels import read_written
 from ...storage import AbstractRun
@@ -242,6 +243,7 @@ class Paths(AbstractApproximation, BySite):
 
     def _latents(self) -> list[str]:
         sites: Any = self.manifest["layout"]["sites"]
+        check_shown(sites)
         return [site["name"] for site in sites if site["kind"] == "latent"]
 
 
