@@ -46,8 +46,22 @@ def _potential(name: str) -> Any:
     return jax.jit(jax.value_and_grad(lambda z: -potential_energy(seeded, args, kwargs, z)))
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name not in _SUMS_OUT])
+LAWS = [name for name in MODELS if name.startswith("law_")]
+FEW = [name for name in MODELS if name not in (*_SUMS_OUT, *LAWS[4:])]
+
+
+@pytest.mark.parametrize("name", FEW)
 def test_log_density_and_gradient_are_numpyros(name: str) -> None:
+    _check_same(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LAWS[4:])
+def test_log_density_and_gradient_of_other_laws_are_numpyros(name: str) -> None:
+    _check_same(name)
+
+
+def _check_same(name: str) -> None:
     program, args, kwargs = MODELS[name](ours())
     density = ac.LogDensity.from_model(as_model(program, *args, **kwargs))
     value_and_grad, potential = jax.jit(density.value_and_grad), _potential(name)
