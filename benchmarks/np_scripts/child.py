@@ -66,7 +66,7 @@ def main() -> None:
         import numpyro.infer
 
         watch(numpyro.infer)
-        np.random.seed(0)  # noqa: NPY002 - some scripts draw their data by it
+        np.random.seed(0)
         sys.argv = [script, *arguments]
         sys.path.insert(0, str(Path(script).parent))
         runpy.run_path(script, run_name="__main__")

@@ -85,8 +85,6 @@ def test_draws_are_taken_where_draws_are():
     stages = draws.stages[0]
     assert stages["power"][0] == 0 and stages["power"][-1] == 1 and np.all(np.diff(stages["power"]) > 0)
     assert np.all(stages["ess"][1:-1] == pytest.approx(100, abs=1e-3)) and stages["ess"][-1] >= 100 - 1e-3
-    with pytest.raises(OptionError, match=r"infer\.smc"):
-        infer.evidence(begun)
 
 
 def test_few_ancestors_and_apart_populations_have_notices_with_remedies_that_work():
