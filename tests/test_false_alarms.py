@@ -43,7 +43,7 @@ RATES = {
     "vi/test_bounds_by_entry.py": (2 * 9 + 2) * 2e-9,
     "vi/test_closed_divergences.py": 48 * 2e-9,
     "numpyro/test_numpyro_autoguide.py": 2 * 2e-9,
-    "numpyro/test_numpyro_mcmc.py": (1 + 3 + 2) * 2e-9,
+    "numpyro/test_numpyro_mcmc.py": (1 + 3 + 2 + 1) * 2e-9,
     "vi/test_known_fits.py": 23 * 2e-9,
     "vi/test_parts_of_data.py": 15 * 2e-15,
     "vi/test_transport.py": 4 * 2e-9,

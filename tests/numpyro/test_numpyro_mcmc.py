@@ -243,3 +243,41 @@ def test_errors_name_what_is_wrong_before_any_draw() -> None:
 def _copied(y: Any) -> None:
     mu = door.sample("mu", dist.Normal(jnp.zeros((3, 1)), 1.0))
     door.sample("y", dist.Normal(mu, 1.0), obs=y)
+
+
+def test_what_numpyro_takes_without_a_word_has_a_notice() -> None:
+    def program(y: Any) -> None:
+        scale = door.param("scale", 2.0)
+        mu = door.sample("mu", dist.Normal(0.0, 1.0))
+        door.sample("y", dist.Normal(mu, scale), obs=y)
+
+    chain = _run(NUTS(program), Y, chains=1, draws=20)
+    told = {notice.code: str(notice) for notice in chain.notices}
+    assert told.keys() == {"numpyro_broadcast", "numpyro_param"}
+    assert 'with numpyro.plate("row", 4):' in told["numpyro_broadcast"]
+    assert not _run(NUTS(_normal), Y, chains=1, draws=20).notices
+
+
+def test_missing_data_are_unknowns_of_their_own() -> None:
+    """A mean is off by more than 6 errors in 2 of 1e9 runs; the effective sample size is at least 200."""
+    seen = np.array([True, True, False, True])
+
+    def program(y: Any) -> None:
+        mu = door.sample("mu", dist.Normal(0.0, 3.0))
+        with door.plate("row", 4):
+            door.sample("y", dist.Normal(mu, 1.0), obs=y, obs_mask=seen)
+
+    chain = _run(NUTS(program), np.where(seen, Y, np.nan))
+    samples = chain.get_samples()
+    assert samples["y_unobserved"].shape == (800, 1)
+    precision = 1 / 9 + 3
+    assert abs(float(samples["mu"].mean()) - Y[seen].sum() / precision) < 6 * precision**-0.5 / 200**0.5
+
+
+def test_prng_keys_of_a_program_stay_the_same_through_a_run() -> None:
+    def program(y: Any) -> None:
+        noise = jax.random.normal(door.prng_key(), (4,))
+        mu = door.sample("mu", dist.Normal(0.0, 1.0))
+        door.sample("y", dist.Normal(mu + 0 * noise, 1.0), obs=y)
+
+    assert _run(NUTS(program), Y, chains=1, draws=20).get_samples()["mu"].shape == (20,)

@@ -27,6 +27,8 @@ class Bridge(Messenger):
     **Fields**: `plates`, the sizes of plates with a part of their entries, by name: all, and that of the part.
     """
 
+    is_run_by_accord = True
+
     def __init__(self) -> None:
         super().__init__()
         self.plates: dict[str, tuple[int, int]] = {}
@@ -66,7 +68,7 @@ class Bridge(Messenger):
             if value is None:
                 return sample(name, law)
             if msg["is_observed"]:
-                return sample(name, law, obs=value)
+                return sample(name, law, obs=value, obs_mask=msg.get("obs_mask"))
             return ac_handlers.substitute(lambda: sample(name, law), {name: value})()
 
     def _factor(

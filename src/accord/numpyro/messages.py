@@ -30,10 +30,11 @@ class Messenger:
     **Arguments**: `fn`, a function of statements; None for use in a `with`, or as a decorator.
 
     **Class variables**: `enters_scans`, whether it sees the statements of each step of a scan inside of it, in place of
-    those of all steps together.
+    those of all steps together; `is_run_by_accord`, whether it makes them statements of accord.
     """
 
     enters_scans = False
+    is_run_by_accord = False
 
     def __init__(self, fn: Callable[..., Any] | None = None) -> None:
         if fn is not None and not callable(fn):

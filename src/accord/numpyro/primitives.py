@@ -50,7 +50,8 @@ def sample(
                 f"numpyro.sample({name!r}, ...) outside of a model needs `rng_key=`, such as `jax.random.key(0)`."
             )
         return law.sample(rng_key, tuple(sample_shape))
-    if obs_mask is not None:
+    is_one = stack()[0].is_run_by_accord
+    if obs_mask is not None and not is_one:
         return _partly(name, law, obs, obs_mask, rng_key, infer)
     msg = apply_stack(
         {
@@ -65,6 +66,7 @@ def sample(
             "intermediates": [],
             "cond_indep_stack": [],
             "infer": {} if infer is None else infer,
+            "obs_mask": obs_mask,
         }
     )
     return msg["value"]

@@ -11,16 +11,19 @@ import numpy as np
 
 from ... import infer
 from ...core.errors import ModelError, OptionError
+from ...core.notice import Notice
 from ...core.precision import Precision
 from ...density import LogDensity
 from ...mcmc.draws import Draws
 from ...model import Model
+from ...report.notices import tell
 from ..bridge import as_model
 from ..diagnostics import print_summary
 from ..handlers import seed, trace
 from .densities import constrain_fn
 from .initialization import as_start
 from .kernels import DiscreteHMCGibbs, MCMCKernel
+from .told import notices_of
 
 _FIELDS: dict[str, Callable[[Draws], np.ndarray]] = {
     "diverging": lambda draws: draws.stats["diverging"],
@@ -49,8 +52,8 @@ class MCMC:
     kept. `chain_method` is `"parallel"` (threads), `"sequential"` (one after the other) or `"vectorized"` (one program
     for all). `jit_model_args` has no effect: new data of the same shapes compile nothing.
 
-    **Fields**: `draws`, the `Draws` of accord, with notices, `summary()`, `report()` and `to_arviz()`; None before a
-    run.
+    **Fields**: `draws`, the `Draws` of accord, with notices, `summary()`, `report()` and `to_arviz()`, None before a
+    run; `notices`, where the program may mean something else than it seems to.
     """
 
     def __init__(
@@ -78,6 +81,7 @@ class MCMC:
         self.num_chains, self.thinning, self.chain_method = int(num_chains), int(thinning), chain_method
         self.postprocess_fn, self.progress_bar = postprocess_fn, progress_bar
         self.draws: Draws | None = None
+        self.notices: tuple[Notice, ...] = ()
         self.post_warmup_state: MCMCState | None = None
         self._first = 0
         self._fields: tuple[str, ...] = ()
@@ -234,6 +238,8 @@ class MCMC:
             return density, None, kernel.sampler()
         model = as_model(kernel.model, *args, **kwargs)
         sites = trace(seed(kernel.model, jax.random.key(0))).get_trace(*args, **kwargs)
+        self.notices = notices_of(sites)
+        tell(self.notices)
         latents = {n: s for n, s in sites.items() if s["type"] == "sample" and not s["is_observed"]}
         if init_params is None:
             start = as_start(kernel.init_strategy, latents)
