@@ -33,7 +33,7 @@ SCRIPTS: dict[str, list[str]] = {
     "funnel": [*MCMC],
     "gaussian_shells": [*MCMC],
     "gp": [*MCMC],
-    "hmcecs": ["--num_svi_steps", "500", "--num_warmup", "200", "--num_samples", "300", "--num_blocks", "10"],
+    "hmcecs": ["--num_svi_steps", "500", "--num_warmup", "200", "--num_samples", "300", "--subsample_size", "100"],
     "hmm": [*MCMC, "--num-unsupervised", "100"],
     "hmm_enum": [*MCMC, "-m", "1", "-d", "3"],
     "holt_winters": [*MCMC],
