@@ -258,15 +258,13 @@ def test_a_calibration_is_printed_and_resumed_but_has_no_draws(folder, accord):
         assert status == 2 and "run holds a calibration of the model 'slope', and no draws" in err
 
 
-def test_a_fit_paths_and_populations_are_printed_and_resumed_but_have_no_draws(folder, accord):
+def test_a_fit_and_populations_are_printed_and_resumed_but_have_no_draws(folder, accord):
     with import_model("one.py") as function:
         model = bind(function, Path("data.json"))
         infer.fit(model, store=infer.RunFolder("fit"), quiet=True)
-        infer.pathfinder(model, paths=2, draws=50, store=infer.RunFolder("paths"), quiet=True)
         infer.smc(model, populations=2, particles=100, store=infer.RunFolder("smcdraws"), quiet=True)
     for run, name in (
         ("fit", "Fit of slope"),
-        ("paths", "Paths of slope"),
         ("smcdraws", "SMCDraws of slope"),
     ):
         status, out, _ = accord("summary", run)
