@@ -23,6 +23,8 @@ from accord.core.errors import InitializationError, ModelError, OptionError, Sit
 from accord.distributions import constraints
 from accord.language.part import part_of
 from accord.vi.each import sharing
+from accord.vi.evaluate import num_judged
+from accord.vi.fit import traced
 from accord.vi.objectives import ELBO, IWAE, Renyi
 from accord.vi.written.paired import written_for
 
@@ -169,6 +171,20 @@ def test_a_fit_by_parts_comes_to_the_fit_of_all() -> None:
     assert highest - 0.1 < fit.log_evidence_bound < highest + 6 * fit.log_evidence_bound_error
     assert np.isclose(fit.params["noise"] ** 2, noise, rtol=0.1)
     assert fit.draw(10)["z"].shape == (1, 10, ROWS, RANK)
+
+
+def test_many_entries_of_a_plate_are_judged_by_fewer_draws() -> None:
+    def num(rows: int, size: int | None) -> int:
+        x = np.tile(DATA, (-(-rows // ROWS), 1))[:rows]
+        _, _, guide = traced(components(x, rows, size), encoder(x, size), "float64")
+        return num_judged(guide, rows * RANK)
+
+    assert num(ROWS, 4) == 1000
+    assert num(2000, 4) == 500  # a million numbers
+    assert num(20_000, 4) == 100
+    assert (
+        num(20_000, None) == 1000
+    )  # all rows are in each step: it is not known that their weights are apart
 
 
 @pytest.mark.parametrize("alpha", [0.0, pytest.param(0.5, marks=pytest.mark.slow)])

@@ -21,6 +21,10 @@ from .written.guide import Written
 
 NUM_DRAWS = 1000
 """Draws by which a fit is judged."""
+_FEWEST, _NUMBERS = (
+    100,
+    1_000_000,
+)  # draws, and numbers in all of them, where every entry of a plate has its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +72,7 @@ class Judgement:
     """Judgement of a guide by draws from it.
 
     **Fields**: `bound`, the evidence lower bound, and `error`, its standard error; `pareto_k` of the weights;
-    `effective` draws, weighted, of `NUM_DRAWS`. NaN where a guide has no spread, or no density. Of particles alone:
+    `effective` draws, weighted, of `count`. NaN where a guide has no spread, or no density. Of particles alone:
     `discrepancy`, Stein's, of that of as many independent draws; `spread`, the lowest ratio of variances by gradients;
     `narrow`, names of sites where it is low.
     """
@@ -80,6 +84,7 @@ class Judgement:
     discrepancy: float = np.nan
     spread: float = np.nan
     narrow: tuple[str, ...] = ()
+    count: int = NUM_DRAWS
 
     @property
     def height(self) -> float:
@@ -97,7 +102,19 @@ class Judgement:
     def from_json(record: Any) -> "Judgement":
         """Return what `as_json` wrote."""
         names = ("bound", "error", "pareto_k", "effective", "discrepancy", "spread")
-        return Judgement(**{name: float(record[name]) for name in names}, narrow=tuple(record["narrow"]))
+        numbers = {name: float(record[name]) for name in names}
+        return Judgement(**numbers, narrow=tuple(record["narrow"]), count=int(record.get("count", NUM_DRAWS)))
+
+
+def num_judged(guide: AbstractGuide, dim: int) -> int:
+    """Return the number of draws by which a guide is judged, of `dim` unconstrained numbers each.
+
+    Weights over many entries of a plate say little, however many draws there are, and the bound is an average over
+    the entries too: fewer draws will do.
+    """
+    if isinstance(guide, Written) and guide.known.local:
+        return int(np.clip(_NUMBERS // max(dim, 1), _FEWEST, NUM_DRAWS))
+    return NUM_DRAWS
 
 
 def judging(density: LogDensity) -> Any:
@@ -113,13 +130,13 @@ def judging(density: LogDensity) -> Any:
 
     def judge(fitted: Fitted, seed: int, restart: int) -> Judgement:
         with one_blas_thread():
-            is_point = fitted.guide.is_point
+            is_point, count = fitted.guide.is_point, num_judged(fitted.guide, density.dim)
             if isinstance(fitted.guide, Written):
                 key = keys.fold(keys.chain_key(seed, restart), np.uint32(keys.USE_GUIDE))
-                found = fitted.guide.log_weights(density, fitted.params, key, NUM_DRAWS)
+                found = fitted.guide.log_weights(density, fitted.params, key, count)
                 log_weights = np.asarray(found, float)
             else:
-                positions, log_q = fitted.draw(density, 1 if is_point else NUM_DRAWS, seed, restart)
+                positions, log_q = fitted.draw(density, 1 if is_point else count, seed, restart)
                 log_weights = np.asarray(log_density(is_point)(positions), float) - log_q
         if is_point:
             return Judgement(float(log_weights[0]), np.nan, np.nan, np.nan)
@@ -127,8 +144,7 @@ def judging(density: LogDensity) -> Any:
         if isinstance(fitted.guide, Written) and fitted.guide.is_only_points:
             return Judgement(float(np.mean(log_weights)), np.nan, np.nan, np.nan)
         error = np.std(log_weights) / np.sqrt(len(log_weights)) if np.isfinite(log_weights).all() else np.nan
-        return Judgement(
-            float(np.mean(log_weights)), float(error), pareto_k(log_weights), effective_size(log_weights)
-        )
+        k, effective = pareto_k(log_weights), effective_size(log_weights)
+        return Judgement(float(np.mean(log_weights)), float(error), k, effective, count=count)
 
     return judge

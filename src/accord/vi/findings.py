@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..core.notice import Notice
-from .evaluate import NUM_DRAWS, Judgement
+from .evaluate import Judgement
 from .findings_of_points import findings_of_points
 from .objectives.renyi import AbstractBound
 from .stage import Stage
@@ -63,10 +63,10 @@ def _tail(judgement: Judgement, stage: Stage) -> list[Notice]:
     whole = "" if stage.guide.has_density else " Weights are of whole paths: their ends alone may be nearer."
     return tail(
         judgement.pareto_k,
-        judgement.effective / NUM_DRAWS,
+        judgement.effective / judgement.count,
         f"the {stage.guide.label}",
         "the guide",
-        f"Weighted, {NUM_DRAWS} draws are worth {judgement.effective:.0f}.{narrow}{whole}",
+        f"Weighted, {judgement.count} draws are worth {judgement.effective:.0f}.{narrow}{whole}",
         "Take a guide that can bend or correlate (FullRank, Structured, Flow), write the model in a "
         "non-centred form, or draw with infer.sample(model, init=fit).",
     )
@@ -89,10 +89,10 @@ def _tail_of_written(judgement: Judgement, guide: Written) -> list[Notice]:
         ]
     return tail(
         k,
-        judgement.effective / NUM_DRAWS,
+        judgement.effective / judgement.count,
         f"the guide {guide.label!r}",
         "the guide",
-        f"Weighted, {NUM_DRAWS} draws are worth {judgement.effective:.0f}.",
+        f"Weighted, {judgement.count} draws are worth {judgement.effective:.0f}.",
         "Let its sites depend on each other, take distributions with wider tails, or draw with infer.sample(model, "
         "init=fit).",
     )

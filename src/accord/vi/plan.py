@@ -147,6 +147,10 @@ def stages_of(
     if is_climb:
         return (stage(FIT, guide, objective, None, max(num_steps, _MOST_CLIMBED)),)
     most = _MOST_CLIMBED if minibatch is None else _MOST_BEGUN
+    if guide.is_factorised and optimizer is not None:
+        # Who asks for a mean field by steps asks for the cost of these: where to begin takes no more gradients.
+        asked = num_steps * objective.num_draws(dim)
+        most = min(most, max(asked // FixedDraws().num_draws(dim), 1))
     first = stage(START, MeanField(), FixedDraws(), None, most)
     if is_matched:
         return first, stage(FIT, guide, objective, None, num_steps)
