@@ -39,6 +39,7 @@ FORMULAS = {
     "beta": ("share ~ x", "beta"),
     "lognormal": ("positive ~ x", "lognormal"),
     "categorical": ("h ~ x + w", "categorical"),
+    "categorical groups": ("h ~ x + (x | g) + (0 + x || w)", "categorical"),
     "cumulative": ("grade ~ x + (1 | g)", "cumulative"),
     "zero-inflated poisson": ("count ~ x", "zero_inflated_poisson"),
     "zero-inflated negative binomial": ("count ~ x", "zero_inflated_negativebinomial"),
@@ -140,6 +141,39 @@ def test_non_centred_and_centred_blocks_are_the_same_distribution():
     assert math.isclose(found, log_joint(other, {**values, "1 + x|g": effects}) + jacobian, abs_tol=1e-9)
 
 
+@pytest.mark.parametrize("centred", [False, True])
+def test_effects_of_categories_have_their_density(centred):
+    """Those of a category are correlated among themselves, and independent of the other categories'."""
+    model = ac.glm("h ~ 1 + (x | g)", TABLE, "categorical", centred=centred)
+    rng = np.random.default_rng(4)
+    sd, rho, standard = np.array([[0.8, 0.5], [0.3, 0.6]]), np.array([0.4, -0.7]), rng.normal(size=(6, 2, 2))
+    corr = np.array([[[1, 0], [each, math.sqrt(1 - each**2)]] for each in rho])
+    factor = sd.T[:, :, None] * corr  # by category
+    effects = np.stack([standard[:, k] @ factor[k].T for k in range(2)], 1)
+    values = {"Intercept": [0.2, -0.4], "1 + x|g_sd": sd, "1 + x|g_corr": corr}
+    values |= {"1 + x|g": effects} if centred else {"1 + x|g_base": standard}
+    found = log_joint(model, values)
+
+    x, place = TABLE["x"].to_numpy(), TABLE["g"].map("abcdef".index).to_numpy()
+    eta = np.array([0.2, -0.4]) + effects[place, :, 0] + x[:, None] * effects[place, :, 1]
+    logits = np.concatenate([np.zeros((60, 1)), eta], 1)
+    codes = TABLE["h"].map(["blue", "green", "red"].index).to_numpy()
+    of_effects = stats.norm().logpdf(standard).sum()
+    if centred:
+        of_effects = sum(
+            stats.multivariate_normal(np.zeros(2), factor[k] @ factor[k].T).logpdf(effects[:, k]).sum()
+            for k in range(2)
+        )
+    expected = (
+        stats.norm(0, 2.5).logpdf([0.2, -0.4]).sum()
+        + stats.halfnorm(scale=np.array([[2.5], [2.5 / x.std()]])).logpdf(sd).sum()
+        + 2 * math.log(0.5)  # correlations are uniform
+        + of_effects
+        + (logits[np.arange(60), codes] - np.log(np.exp(logits).sum(1))).sum()
+    )
+    assert math.isclose(found, expected, abs_tol=1e-4)  # six digits of the priors' widths
+
+
 def test_thresholds_are_given_back_for_predictors_at_zero():
     model = ac.glm("grade ~ x", TABLE, "cumulative")
     values = {"x": 0.7, "threshold_centred": np.array([-0.5, 0.9])}
@@ -222,6 +256,12 @@ def test_priors_have_an_entry_for_each_number_or_are_one_for_all():
             "categorical",
             {"x": dist.Normal(np.array([0.0, 1.0]), 1), "Intercept": dist.Normal(np.array([0.0, 1.0]), 1)},
         ),
+        (
+            "h ~ (x|g)",
+            "categorical",
+            {"1 + x|g_sd": dist.HalfNormal(np.array([1.0, 2.0])), "1 + x|g_corr": dist.LKJCholesky(2, 3)},
+        ),
+        ("h ~ (1|g)", "categorical", {"1|g_sd": dist.HalfNormal(np.array([1.0, 2.0]))}),
         ("h ~ h2", "categorical", {"h2": dist.Normal(np.zeros(2), 1), "Intercept": dist.Normal(0, 1)}),
     )
     table = TABLE.assign(h2=TABLE["h"].to_numpy()[::-1])
@@ -375,7 +415,24 @@ ERRORS = {
         OptionError,
         ("thresholds",),
     ),
-    "categorical groups": (lambda: ac.glm("h ~ (1|g)", TABLE, "categorical"), OptionError, ("categorical",)),
+    "categorical offset": (
+        lambda: ac.glm("h ~ offset(x)", TABLE, "categorical"),
+        OptionError,
+        ("'categorical'", "no offsets"),
+    ),
+    "prior of another number of categories": (
+        lambda: ac.glm("h ~ (1|g)", TABLE, "categorical", priors={"1|g_sd": dist.HalfNormal(np.ones(3))}),
+        OptionError,
+        ("'1|g_sd'", "shape (3,)", "2 numbers ('green', 'red')"),
+    ),
+    "a caret": (lambda: ac.glm("y ~ (x + z)^2", TABLE), OptionError, ("'^'", "`**`", "I(x**2)")),
+    "all columns": (lambda: ac.glm("y ~ .", TABLE), OptionError, ("Name the columns",)),
+    "a factor of R": (lambda: ac.glm("y ~ factor(h)", TABLE), OptionError, ("'factor'", "C(h)")),
+    "counts of R": (
+        lambda: ac.glm("cbind(hits, trials) ~ x", TABLE, "gaussian"),
+        OptionError,
+        ("'cbind'", "prop(successes, trials)"),
+    ),
     "constant": (lambda: ac.glm("y ~ one", TABLE.assign(one=1.0)), DataError, ("'one'", "same in all rows")),
     "constant outcome": (lambda: ac.glm("one ~ x", TABLE.assign(one=1.0)), DataError, ("'one'", "explain")),
     "constant but for rounding": (

@@ -72,6 +72,19 @@ def test_the_average_group_has_no_effects(fitted):
 
 
 @pytest.mark.slow
+def test_effects_of_categories_are_drawn_for_new_groups():
+    model = ac.glm("h ~ (1 | g)", TABLE, "categorical")
+    draws = infer.sample(model, draws=20, warmup=40, chains=1, seed=1, quiet=True, progress=False)
+    new = pd.DataFrame({"g": ["q", "b", "q"]})
+    found = infer.predict(draws, model.with_data(new, new_groups="population"), quiet=True)
+    assert found["1|g"].shape == (1, 20, 7, 2) and found["h"].shape == (1, 20, 3)
+    assert np.allclose(found["1|g"][:, :, 1], draws["1|g"][:, :, 1])
+    assert len(np.unique(found["1|g"][:, :, 6])) == 40
+    average = infer.predict(draws, model.with_data(new, new_groups="average"), quiet=True)
+    assert np.array_equal(average["h"][..., 1], found["h"][..., 1])
+
+
+@pytest.mark.slow
 def test_other_functions_take_the_model(fitted):
     model, draws = fitted
     assert infer.loo(draws).elpd < 0

@@ -101,10 +101,11 @@ def _check_priors(priors: Any) -> None:
 def _refuse_unwritten(design: Design) -> None:
     """Refuse models that have no code. **Raises** `OptionError`."""
     formula = design.formula.text
-    if design.support == "categories" and (design.blocks or design.offsets):
+    if design.support == "categories" and design.offsets:
         raise OptionError(
-            f"the formula {formula!r}: the family 'categorical' has neither group terms nor offsets here. Print "
-            "`accord.glm(...).source` of the formula without them, and add them to the code."
+            f"the formula {formula!r}: the family 'categorical' has no offsets here, since it is not said which "
+            "categories they are for. Print `accord.glm(...).source` of the formula without them, and add them to the "
+            "code."
         )
     if design.support == "ordered" and not design.has_intercept:
         raise OptionError(

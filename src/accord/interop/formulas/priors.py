@@ -108,15 +108,15 @@ class Priors:
         labels = levels if term.labels is None else term.labels
         return self.of(term.name, f"dist.Normal(0, {width(self._slope_sd(term))})", labels)
 
-    def of_block(self, block: Block) -> str:
-        """Return the prior of the standard deviations of effects between groups."""
+    def of_block(self, block: Block, levels: Sequence[Any] | None = None) -> str:
+        """Return the prior of the standard deviations of effects between groups; `levels`, if there is one for each."""
         widths: list[float] = []
         for term in block.terms:
             columns = WIDTH * self.sd / _spread(term) if term.name != "1" else self.intercept_sd
             widths += np.atleast_1d(columns).tolist()
         several = len(widths) > 1
         default = f"dist.HalfNormal({width(widths if several else widths[0])})"
-        return self.of(f"{block.name}_sd", default, block.labels if several else None)
+        return self.of(f"{block.name}_sd", default, block.labels if several else levels)
 
     def check(self) -> None:
         """Refuse priors for sites that do not exist. **Raises** `OptionError`."""

@@ -1,5 +1,6 @@
 """Evaluate the terms of a formula by the package formulae, first for the data of a fit and then for new data."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType, SimpleNamespace
@@ -18,6 +19,18 @@ FUNCTIONS: Mapping[str, Any] = MappingProxyType(
     }
 )
 """Functions that formulas may call, beside the transformations of formulae, `np`, and those that the user passes."""
+
+
+WRITTEN_ELSEWHERE: Mapping[str, str] = MappingProxyType(
+    {
+        "cbind": "Successes of trials are `prop(successes, trials) ~ ...`, with the family 'binomial'.",
+        "trials": "Successes of trials are `prop(successes, trials) ~ ...`, with the family 'binomial'.",
+        "factor": "A column as categories is `C(h)`.",
+        "ns": "A spline is `bs(x, df=4)`.",
+        "s": "A spline is `bs(x, df=4)`.",
+    }
+)
+"""What functions of other languages of formulas are here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +139,10 @@ def _evaluated(text: str, table: Table, functions: Mapping[str, Any], formula: s
         return formulae.design_matrices(text, frame, na_action="pass", env=formulae.Environment([known]))
     except KeyError as error:
         name = str(error.args[0])
+        if name in WRITTEN_ELSEWHERE:
+            raise OptionError(
+                f"the formula {formula!r}: there is no function {name!r}. {WRITTEN_ELSEWHERE[name]}"
+            ) from error
         raise OptionError(
             f"the formula {formula!r}: the function {name!r} is not known.{suggest(name, known)} It knows "
             f"{', '.join(known)} and the transformations of formulae; pass others by "
@@ -139,7 +156,16 @@ def _described(text: str) -> Any:
     try:
         return imported().model_description(text)
     except Exception as error:  # of its scanner, parser and resolver, which have errors of their own
-        raise OptionError(f"the terms {text!r} are not those of a formula: {error}") from error
+        raise OptionError(f"the terms {text!r} are not those of a formula: {error}.{_hint(text)}") from error
+
+
+def _hint(text: str) -> str:
+    """Say what is written otherwise here."""
+    if "^" in text:
+        return " '^' is `**` here: (x + z)**2 for interactions, I(x**2) for a square."
+    if re.search(r"(?<![\w.])\.(?!\w)", text):
+        return " Name the columns: '.' does not stand for all of them."
+    return ""
 
 
 def imported() -> Any:

@@ -156,62 +156,87 @@ class _Writer:
             self._say(f"eta = eta + {part}")
 
     def _block(self, block: Block) -> None:
-        """Sample the effects of groups, and add them to the linear predictor."""
-        group, name, labels = self.design.names["group", block.group.factor], block.name, block.labels
+        """Sample the effects of groups, and add them to the linear predictor; of categories, for each but the first."""
+        name, labels = block.name, block.labels
         sd, effects = free_name(f"sd_{name}", self.taken), free_name(f"u_{name}", self.taken)
-        rows = self.design.num_rows / block.group.levels.num_levels
-        prior, dim = self.priors.of_block(block), f"{name}_effect"
-        several = len(labels) > 1
-        if several:
-            self._say(f"with {plate(dim, labels)}:")
-        self._say(f"{sd} = ac.sample({quoted(f'{name}_sd')}, {prior})", 2 if several else 1)
-        corr = factor = ""
+        several, levels = len(labels) > 1, self._level_plates()
+        prior, dim = self.priors.of_block(block, self._levels()), f"{name}_effect"
+        of_effects = [plate(dim, labels, ", dim=-2" if levels else "")] if several else []
+        if several and levels:
+            prior = as_column(prior)
+        self._in_plates([*of_effects, *levels], f"{sd} = ac.sample({quoted(f'{name}_sd')}, {prior})")
+        scale = f"{sd}.T" if several and levels else sd  # one row for each category
+        factor = ""
         if block.is_correlated:
             corr = free_name(f"corr_{name}", self.taken)
             of_corr = self.priors.of_factor(f"{name}_corr", len(labels))
-            self._say(f"{corr} = ac.sample({quoted(f'{name}_corr')}, {of_corr})")
+            self._in_plates(levels, f"{corr} = ac.sample({quoted(f'{name}_corr')}, {of_corr})")
             factor = free_name(f"factor_{name}", self.taken)
-            self._say(f"{factor} = {sd}[:, None] * {corr}")
+            self._say(f"{factor} = {scale}[{':, ' * len(levels)}:, None] * {corr}")
+        self._effects(block, effects, scale, factor, f", dims={quoted(dim)}" if several else "")
+        place = 0
+        for term in block.terms:
+            end = place + term.num_columns
+            self._add_effects(term, effects, f"{place}" if term.labels is None else f"{place}:{end}", several)
+            place = end
+
+    def _in_plates(self, plates: list[str], line: str) -> None:
+        """Write a line within plates, if there are any."""
+        if plates:
+            self._say(f"with {', '.join(plates)}:")
+        self._say(line, 2 if plates else 1)
+
+    def _effects(self, block: Block, effects: str, scale: str, factor: str, dims: str) -> None:
+        """Sample the effects of each group, and take those of each row: shape `(row, *category, *effect)`."""
+        group, size, levels = (
+            self.design.names["group", block.group.factor],
+            len(block.labels),
+            self._level_plates(),
+        )
+        rows = self.design.num_rows / block.group.levels.num_levels
         form = "Centred" if block.is_centred else "Non-centred"
         self._say(f"# {form}: there are {rows:.3g} rows for each group on average.")
-        self._say(f"with ac.plate({quoted(block.group.name)}, {group}.num_levels, coords={group}.levels):")
-        dims = f", dims={quoted(dim)}" if several else ""
-        site, base = quoted(name), quoted(f"{name}_base")
-        if block.is_centred and corr:
-            distribution = f"dist.MultivariateNormal(0.0, scale_tril={factor})"
-            self._say(f"{effects} = ac.sample({site}, {distribution}{dims})", 2)
-        elif block.is_centred:
-            distribution = f"dist.Normal(0, {sd}){'.to_event(1)' if several else ''}"
+        at = ", dim=-2" if levels else ""
+        of_groups = f"ac.plate({quoted(block.group.name)}, {group}.num_levels{at}, coords={group}.levels)"
+        self._say(f"with {', '.join([of_groups, *levels])}:")
+        site, base = quoted(block.name), quoted(f"{block.name}_base")
+        if block.is_centred:
+            to_event = ".to_event(1)" if size > 1 else ""
+            normal = f"dist.MultivariateNormal(0.0, scale_tril={factor})"
+            distribution = normal if factor else f"dist.Normal(0, {scale}){to_event}"
             self._say(f"{effects} = ac.sample({site}, {distribution}{dims})", 2)
         else:
-            standard = free_name(f"z_{name}", self.taken)
-            distribution = (
-                f"dist.Normal(0, 1).expand(({len(labels)},)).to_event(1)" if several else "dist.Normal(0, 1)"
-            )
-            scaled = (
-                f'jnp.matmul({standard}, {factor}.T, precision="highest")' if corr else f"{sd} * {standard}"
-            )
-            self._say(f"{standard} = ac.sample({base}, {distribution}{dims})", 2)
+            standard = free_name(f"z_{block.name}", self.taken)
+            expanded = f".expand(({size},)).to_event(1)" if size > 1 else ""
+            self._say(f"{standard} = ac.sample({base}, dist.Normal(0, 1){expanded}{dims})", 2)
+            num_axes = len(levels) + (size > 1)
+            if factor and levels:
+                scaled = f'jnp.einsum("lij,glj->gli", {factor}, {standard}, precision="highest")'
+            elif factor:
+                scaled = f'jnp.matmul({standard}, {factor}.T, precision="highest")'
+            else:
+                axes = f"[None{', :' * num_axes}]" if num_axes else ""
+                scaled = f"{scale}{axes} * {standard}"
             self._say(f"{effects} = ac.deterministic({site}, {scaled}{dims})", 2)
         if block.group.factor in self.average:
             self._say("# The last row stands for groups that were not in the data: their effects are zero.")
             self._say(f"{effects} = jnp.concatenate([{effects}, jnp.zeros_like({effects}[:1])])")
         self._say(f"{effects} = {effects}[{group}.codes]")
-        place = 0
-        for term in block.terms:
-            width = term.num_columns
-            column = effects
-            if several:
-                column = f"{effects}[:, {place}{'' if term.labels is None else f':{place + width}'}]"
-            elif term.labels is not None:
-                column = f"{effects}[:, None]"
-            place += width
-            if term.name == "1":
-                self._say(f"eta = eta + {column}")
-            elif term.labels is None:
-                self._say(f"eta = eta + {self.design.argument(term)} * {column}")
-            else:
-                self._say(f"eta = eta + jnp.sum({self.design.argument(term)} * {column}, -1)")
+
+    def _add_effects(self, term: Term, effects: str, columns: str, several: bool) -> None:
+        """Add what a term of a block comes to; `columns` of its effects, of which there may be `several`."""
+        axes = ":, :" if self.is_categorical else ":"
+        found = f"{effects}[{axes}, {columns}]" if several else effects
+        if term.labels is not None and not several:
+            found = f"{effects}[{axes}, None]"
+        if term.name == "1":
+            self._say(f"eta = eta + {found}")
+        elif term.labels is None:
+            column = self.design.argument(term) + ("[:, None]" if self.is_categorical else "")
+            self._say(f"eta = eta + {column} * {found}")
+        else:
+            matrix = self.design.argument(term) + ("[:, None, :]" if self.is_categorical else "")
+            self._say(f"eta = eta + jnp.sum({matrix} * {found}, -1)")
 
     def _outcome(self, outcome: str) -> None:
         """Sample the further parameters, and observe the outcome."""
