@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 # Packages that cost time to import and that most programs never need.
 LATE = (
     "arviz_base",
@@ -106,6 +108,16 @@ str(summarise({"x": np.random.default_rng(0).normal(size=(4, 100, 3))}))
 print(*(name for name in set(sys.modules) - before))
 """
     assert {name.split(".")[0] for name in run(listed).split()} & {*LATE, "scipy"} == set()
+
+
+@pytest.mark.slow
+def test_the_command_line_starts_without_what_only_some_commands_need():
+    listed = "import sys, jax, accord.cli; print(*(name for name in sys.modules))"
+    late = {*LATE, "optax", "scipy.interpolate", "scipy.special", "accord.vi", "accord.calibration"} - {
+        "typer",
+        "rich",
+    }
+    assert set(run(listed).split()) & late == set()
 
 
 def test_importing_changes_no_setting_of_jax():

@@ -15,9 +15,20 @@ from accord.core.errors import StorageError
 from accord.report import ess_bulk, ess_tail, r_hat
 from accord.storage.lock import NAME, writer_of
 from accord.watch.convergence import Convergence
+from accord.watch.kinds import KINDS as SHOWN
 from accord.watch.progress import ChainProgress, seconds_left
 from accord.watch.thrift import Thrift
 from accord.watch.watcher import Watcher
+
+
+def test_runs_are_shown_in_the_words_of_their_methods():
+    from accord.reopen.methods import METHODS
+    from accord.vi.restart import LOSS
+
+    assert SHOWN.keys() == METHODS.keys() and SHOWN["fit"].first_trace[1] == LOSS
+    for method, reopening in METHODS.items():
+        if method != "calibration":  # resumed with a display of its own
+            assert (SHOWN[method].noun, SHOWN[method].counted) == reopening().words, method
 
 
 def unhurried(folder):

@@ -12,7 +12,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
-from scipy.interpolate import PchipInterpolator
 
 from ..core.stats import Info
 from ..core.tree import node, where
@@ -264,6 +263,8 @@ def equal_powers(powers: np.ndarray, rejection: np.ndarray) -> np.ndarray:
     """
     heights = np.concatenate([[0.0], np.cumsum(np.maximum(np.asarray(rejection, np.float64), _CERTAIN))])
     at = np.linspace(0, heights[-1], len(powers))
+    from scipy.interpolate import PchipInterpolator  # a fifth of a second, which only tempering needs
+
     new = PchipInterpolator(heights, np.asarray(powers, np.float64))(at)
     new[0], new[-1] = 0, 1
     return new.astype(powers.dtype)

@@ -19,7 +19,6 @@ from ..executors.gangs.host_agent import keep
 from ..mcmc.draws import Draws
 from ..report.sketch import terminal_ramp
 from ..runs.interrupts import Interrupts
-from ..vi.pathfinder.result import Paths
 from . import examples
 from .arrays import check_new, write_arrays
 from .bugs import bug_command
@@ -254,6 +253,8 @@ def summary_command(
     ] = False,
 ) -> None:
     """Print summary and notices of a stored run, without its model; status 1 if it must not be used."""
+    from ..vi.pathfinder.result import Paths
+
     found = infer.load(run)
     if not isinstance(found, Draws | Paths):
         if sites or as_json:

@@ -1,23 +1,16 @@
 """Define `accord report`: write the report of a stored run."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .. import infer
-from ..calibration import reported as of_calibration
-from ..calibration.calibration import Calibration
 from ..core.errors import OptionError, StorageError
-from ..mcmc import reported as of_draws
-from ..mcmc.draws import Draws
-from ..report.document.base import Document
-from ..report.document.write import text_of, write
-from ..vi import reported as of_fit
-from ..vi.pathfinder import reported as of_paths
-from ..vi.pathfinder.result import Paths
-from ..vi.result import Fit
 from .options import RunFolder
+
+if TYPE_CHECKING:
+    from ..report.document.base import Document
 
 
 def report_command(
@@ -31,6 +24,8 @@ def report_command(
     ] = None,
 ) -> None:
     """Write a report of a stored run, without its model: one page that fetches nothing, or Markdown."""
+    from ..report.document.write import text_of, write
+
     if output is not None and form is not None and output.suffix[1:].lower() != form:
         raise OptionError(f"--format {form} does not fit --output {output}. Leave one out.")
     if form not in (None, "html", "md"):
@@ -44,8 +39,17 @@ def report_command(
     typer.echo(f"Written to {path}.")
 
 
-def _document(found: Any, run: Path) -> Document:
+def _document(found: Any, run: Path) -> "Document":
     """Return the report of what a folder holds. **Raises** `StorageError` where there is none."""
+    from ..calibration import reported as of_calibration
+    from ..calibration.calibration import Calibration
+    from ..mcmc import reported as of_draws
+    from ..mcmc.draws import Draws
+    from ..vi import reported as of_fit
+    from ..vi.pathfinder import reported as of_paths
+    from ..vi.pathfinder.result import Paths
+    from ..vi.result import Fit
+
     match found:
         case Draws():
             return of_draws.document(found)

@@ -14,8 +14,6 @@ from ..language import Model, ModelFunction
 from ..language.binding import check_given, check_misspelt, choose
 from ..mcmc.draws import Draws
 from ..runs.stopping.base import AbstractRule
-from ..vi.pathfinder.result import Paths
-from ..vi.result import Fit
 from .data import open_data
 from .failing import INTERRUPTED, clipped
 
@@ -77,6 +75,9 @@ def sample_into(
 def conclude(found: Any, folder: Path) -> None:
     """Print the summary of any run, its folder, and how to read or resume it."""
     if not isinstance(found, Draws):
+        from ..vi.pathfinder.result import Paths
+        from ..vi.result import Fit
+
         has_table = (isinstance(found, Fit) and found.density is not None and found.fitted is not None) or (
             isinstance(found, Paths) and found.num_draws > 0
         )

@@ -3,14 +3,17 @@
 import json
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..core.errors import OptionError
 from ..mcmc.draws import Draws
 from ..report.summary import Summary
-from ..vi.pathfinder.result import Paths
+
+if TYPE_CHECKING:
+    from ..vi.pathfinder.result import Paths
 
 
-def summary_as_json(draws: Draws | Paths, table: Summary, rows: int | None = None) -> str:
+def summary_as_json(draws: "Draws | Paths", table: Summary, rows: int | None = None) -> str:
     """Convert summary and notices of a run to one JSON object; draws of paths have no number of chains, but of paths.
 
     - `rows`: maximal number of rows; `num_rows` in the result counts all.
@@ -23,7 +26,7 @@ def summary_as_json(draws: Draws | Paths, table: Summary, rows: int | None = Non
     ]
     whole = {
         "model": draws.manifest["model"],
-        **({"paths": len(draws.bounds)} if isinstance(draws, Paths) else {"chains": len(draws.chains)}),
+        **({"chains": len(draws.chains)} if isinstance(draws, Draws) else {"paths": len(draws.bounds)}),
         "draws": draws.num_draws,
         "complete": draws.complete,
         "num_rows": len(table),
@@ -44,7 +47,7 @@ def summary_as_json(draws: Draws | Paths, table: Summary, rows: int | None = Non
 
 
 def summary_of(
-    draws: Draws | Paths, sites: Sequence[str] | None, prob: float, kind: str, interval: str
+    draws: "Draws | Paths", sites: Sequence[str] | None, prob: float, kind: str, interval: str
 ) -> Summary:
     """Return the summary of a run. **Raises** `OptionError` for diagnostics of draws that have none."""
     if isinstance(draws, Draws):

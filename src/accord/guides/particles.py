@@ -6,7 +6,6 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, UInt32
-from scipy.special import ndtri
 
 from ..core import keys
 from ..core.errors import OptionError
@@ -70,6 +69,8 @@ class Particles(AbstractGuide):
 
     def start(self, key: UInt32[np.ndarray, " 2"], dim: int, dtype: np.dtype) -> Params:
         """See `AbstractGuide.start`: each coordinate has quantiles of the normal, in an order of its own."""
+        from scipy.special import ndtri  # a quarter of a second, not for all who name guides
+
         generator = keys.generator_of(key)
         ranks = np.stack([generator.permutation(self.num_particles) for _ in range(dim)], axis=1)
         drawn = ndtri((ranks + 0.5) / self.num_particles)

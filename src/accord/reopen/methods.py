@@ -1,26 +1,14 @@
 """List what a stored run may carry out, and how each is taken up again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
-from ..calibration import resumed as calibrations
-from ..calibration import stored as simulations
 from ..core.errors import StorageError
-from ..mcmc import resumed as chains
-from ..mcmc.plan import KIND
-from ..mcmc.stored import record as draws
+from ..mcmc.plan import KIND as MCMC
 from ..runs.interrupts import Interrupts
-from ..smc import resumed as populations
-from ..smc.draw import WORDS as OF_POPULATIONS
-from ..smc.plan import KIND as SMC
 from ..storage import AbstractRun
-from ..vi import resumed as fits
-from ..vi.fit import WORDS
-from ..vi.pathfinder import resumed as paths
-from ..vi.pathfinder.find import WORDS as OF_PATHS
-from ..vi.pathfinder.plan import KIND as PATHFINDER
-from ..vi.plan import KIND as FIT
 
 
 @dataclass(frozen=True)
@@ -42,21 +30,61 @@ class Reopening:
     words: tuple[str, str] = ("chain", "draws")
 
 
-_METHODS = {
-    KIND: Reopening(draws.read, chains.take_up),
-    simulations.KIND: Reopening(simulations.read, calibrations.take_up),
-    FIT: Reopening(fits.read, fits.take_up, is_fit=True, is_of_chains=False, words=WORDS),
-    PATHFINDER: Reopening(paths.read, paths.take_up, is_of_chains=False, words=OF_PATHS),
-    SMC: Reopening(populations.read, populations.take_up, is_of_chains=False, words=OF_POPULATIONS),
-}
+# Each loads its method when a run of it is reopened: all together take a second, for which most have no use.
+
+
+def _chains() -> Reopening:
+    from ..mcmc import resumed
+    from ..mcmc.stored import record
+
+    return Reopening(record.read, resumed.take_up)
+
+
+def _simulations() -> Reopening:
+    from ..calibration import resumed, stored
+
+    return Reopening(stored.read, resumed.take_up)
+
+
+def _fits() -> Reopening:
+    from ..vi import resumed
+    from ..vi.fit import WORDS
+
+    return Reopening(resumed.read, resumed.take_up, is_fit=True, is_of_chains=False, words=WORDS)
+
+
+def _paths() -> Reopening:
+    from ..vi.pathfinder import resumed
+    from ..vi.pathfinder.find import WORDS
+
+    return Reopening(resumed.read, resumed.take_up, is_of_chains=False, words=WORDS)
+
+
+def _populations() -> Reopening:
+    from ..smc import resumed
+    from ..smc.draw import WORDS
+
+    return Reopening(resumed.read, resumed.take_up, is_of_chains=False, words=WORDS)
+
+
+METHODS: Mapping[str, Callable[[], Reopening]] = MappingProxyType(
+    {
+        MCMC: _chains,
+        "calibration": _simulations,
+        "fit": _fits,
+        "pathfinder": _paths,
+        "smc": _populations,
+    }
+)
+"""How to reopen, by what manifests say that a run carries out."""
 
 
 def reopening_of(run: AbstractRun) -> Reopening:
     """Return how a run is reopened. **Raises** `StorageError` for one whose method is unknown."""
     method = run.manifest.get("method")
-    if method not in _METHODS:
+    if method is None or method not in METHODS:
         raise StorageError(
-            f"manifest.json has the method {method!r}, and this version of accord knows {', '.join(_METHODS)}: no run "
+            f"manifest.json has the method {method!r}, and this version of accord knows {', '.join(METHODS)}: no run "
             "of this version wrote it."
         )
-    return _METHODS[method]
+    return METHODS[method]()

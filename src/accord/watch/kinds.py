@@ -2,18 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
-from ..calibration.stored import KIND as CALIBRATION
 from ..core.errors import StorageError
-from ..mcmc.plan import KIND as CHAINS
-from ..smc.draw import WORDS as OF_POPULATIONS
-from ..smc.plan import KIND as POPULATIONS
-from ..vi.fit import WORDS as OF_FITS
-from ..vi.pathfinder.find import WORDS as OF_PATHS
-from ..vi.pathfinder.plan import KIND as PATHS
-from ..vi.plan import KIND as FIT
-from ..vi.restart import LOSS
 
 
 @dataclass(frozen=True)
@@ -40,21 +32,24 @@ class Kind:
         return {phase: manifest["warmup"] if phase == "warmup" else manifest["draws"] for phase in phases}
 
 
-_KINDS = {
-    CHAINS: Kind("chain", "draws", True, first_trace=("warmup", "stat/lp", "log density in warm-up")),
-    FIT: Kind(*OF_FITS, first_trace=("fit", LOSS, "loss")),
-    PATHS: Kind(*OF_PATHS),
-    POPULATIONS: Kind(*OF_POPULATIONS),
-    CALIBRATION: Kind("simulation", "simulations", is_counted_alone=True),
-}
+# By what manifests say that a run carries out. Words are those of the methods, which take a second to load.
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "mcmc": Kind("chain", "draws", True, first_trace=("warmup", "stat/lp", "log density in warm-up")),
+        "fit": Kind("restart", "steps", first_trace=("fit", "loss", "loss")),
+        "pathfinder": Kind("path", "points and draws"),
+        "smc": Kind("population", "stages and draws"),
+        "calibration": Kind("simulation", "simulations", is_counted_alone=True),
+    }
+)
 
 
 def kind_of(manifest: Mapping[str, Any]) -> Kind:
     """Return how a run is shown. **Raises** `StorageError` for one whose method is unknown."""
     method = manifest.get("method")
-    if method not in _KINDS:
+    if method is None or method not in KINDS:
         raise StorageError(
-            f"manifest.json has the method {method!r}, and accord watches {', '.join(_KINDS)}: no run of this version "
+            f"manifest.json has the method {method!r}, and accord watches {', '.join(KINDS)}: no run of this version "
             "wrote it."
         )
-    return _KINDS[method]
+    return KINDS[method]

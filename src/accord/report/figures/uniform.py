@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom
 
 from .chains import count_of
 from .marks import INK, NUM_COLOURS, Axis, Band, Bars, Line, Mark, Panel, Rule, spanning
@@ -52,6 +51,8 @@ class Ranked:
 
 def rank_histogram(found: Ranked) -> Panel:
     """Draw a histogram of ranks, with a band that holds all bars of uniform ranks in at least 95% of calibrations."""
+    from scipy.stats import binom  # half a second, which few commands need
+
     num_bars = _num_bars(len(found.ranks), found.num_ranks)
     bar_of = np.arange(found.num_ranks) * num_bars // found.num_ranks
     edges = np.append(np.searchsorted(bar_of, np.arange(num_bars)), found.num_ranks) / found.num_ranks
