@@ -223,6 +223,10 @@ def test_a_condition_is_drawn_like_other_observations_and_an_intervention_is_kep
     given = {"a": np.zeros((1, 50)), "s": np.ones((1, 50))}
     drawn = infer.predict(given, whole.condition(fixed), quiet=True)
     kept = infer.predict(given, whole.do(fixed), quiet=True)
+    assert [(each.code, each.sites) for each in drawn.notices] == [("condition_drawn", ("b",))]
+    assert "use `.do`" in drawn.notices[0].remedy and not kept.notices
+    outcome = infer.predict(given | {"b": np.zeros((1, 50))}, line(X) | {"y": Y}, quiet=True)
+    assert not outcome.notices and outcome["y"].shape == (1, 50, 12)  # nothing depends on it
     assert len(np.unique(drawn["b"])) == 50 and "b" in drawn.predicted
     assert "b" not in dict(kept.items())
 

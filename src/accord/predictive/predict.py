@@ -16,6 +16,7 @@ from ..language import Model
 from ..mcmc.draws import Draws
 from ..report import tell
 from .about import about
+from .conditioned import conditions_drawn
 from .over_draws import over_draws
 from .results import Predictions
 from .source import Source, left_out
@@ -36,7 +37,8 @@ def predict(
     """Draw from the posterior predictive distribution: one prediction for every draw of the unknowns.
 
     Observed sites, and sites whose argument is None (`y=None`), are drawn; deterministic sites are computed again. A
-    site with a value by `.condition` is observed, so it is drawn too: to keep the value, give the model with `.do`.
+    site with a value by `.condition` is observed, so it is drawn too, with a notice if others depend on it: to keep the
+    value, give the model with `.do`.
     Unknowns take the values of the draws. Entries are matched by label, in any order, if plates, scans or dims have
     labels (`coords=`), else by position. An unknown that the draws lack is drawn from its prior given the rest, with a
     notice.
@@ -137,6 +139,7 @@ def drawn(
     notices = [*target.notices, *_non_finite(arrays)]
     if kind != "prior_predictive":
         notices += [*_drawn_anew(anew, source, target), *_unused(source, target)]
+        notices += conditions_drawn(source.model, target)
     result = Predictions(
         **about(source, target, arrays, by_severity(notices)), kind=kind, predicted=predicted, anew=anew
     )
