@@ -35,7 +35,7 @@ RATES = {
     "report/test_report_document.py": 2 * 1e-9,
     "report/test_report_figures.py": 7e-8,
     "predictive/test_moment_match.py": 1e-9,
-    "predictive/test_refits.py": 24 * 2e-9,
+    "predictive/test_refits.py": 38 * 2e-9,
     "evidence/test_bridge.py": 2 * 2 * 2e-9,
     "evidence/test_bridge_sampling.py": (6 * 2 + 3 + 2) * 2e-9,
     "evidence/test_stepping_stones.py": 2 * 2e-9 + 2e-9,
