@@ -123,7 +123,7 @@ INFERENCE: Topics = {
     "comparisons": (
         "Comparisons of models",
         "How well models predict, and how probable they make their data.",
-        ("predictive", "evidence", "report.log_evidence"),
+        ("predictive", "evidence", "report.log_evidence", "branches"),
     ),
     "fits": (
         "Fits and climbs",

@@ -23,6 +23,7 @@ CLOCK = 4 * 3600
 BESIDE: dict[str, tuple[str, ...]] = {
     "adaptation": ("sampler",),
     "bijectors": (),
+    "branches": (),
     "calibration": (),
     "centring": (),
     "cli": (),

@@ -1,12 +1,15 @@
 """Name what is loaded when it is first used: one line for every public name and the file it is in."""
 
 from . import guides as guides
+from .branches.divide import divide as divide
 from .calibration.calibrate import calibrate as calibrate
 from .calibration.recover import simulate_and_recover as simulate_and_recover
 from .density.rows.row_files import rows as rows
 from .diagnose.check import check as check
 from .evidence.bridge_sampling import BridgeSampling as BridgeSampling
 from .evidence.evidence import evidence as evidence
+from .evidence.importance import ImportanceSampling as ImportanceSampling
+from .evidence.thermodynamic import ThermodynamicIntegration as ThermodynamicIntegration
 from .executors import Dask as Dask
 from .executors import Devices as Devices
 from .executors import MultiHost as MultiHost

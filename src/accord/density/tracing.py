@@ -6,7 +6,7 @@ The model runs once on abstract values. Where it needs the number behind an argu
 
 import contextlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,41 +95,45 @@ def _with_fewest_constants(
     """Trace the model with as few constants among its arguments as it needs to be traced at all."""
     fixed = template.fixed
     try:
-        return _trace(template, data, fixed, precision, [], stand_in=stand_in)
+        return _trace(template, data, fixed, precision, {}, stand_in=stand_in)
     except Exception as error:
         if not needs_value(error):
             raise
     for name in data:
-        found = _attempt(template, data, (*fixed, name), precision, stand_in=stand_in)
+        found = attempt(template, data, (*fixed, name), precision, stand_in=stand_in)
         if found is not None:
             return found
     constants = tuple(data)
     try:
-        found = _trace(template, data, constants, precision, [], stand_in=stand_in)
+        found = _trace(template, data, constants, precision, {}, stand_in=stand_in)
     except Exception as error:
         if not needs_value(error):
             raise
         raise _branch_on_latent(template, data, precision, error, stand_in) from error
     for name in (name for name in data if name not in fixed):
         fewer = tuple(other for other in constants if other != name)
-        smaller = _attempt(template, data, fewer, precision, stand_in=stand_in)
+        smaller = attempt(template, data, fewer, precision, stand_in=stand_in)
         if smaller is not None:
             found, constants = smaller, fewer
     return found
 
 
-def _attempt(
+def attempt(
     template: Template,
     data: Mapping[str, Any],
     constants: tuple[str, ...],
     precision: Precision,
-    seen: list[str] | None = None,
-    known: str = "",
+    seen: dict[str, bool] | None = None,
+    known: Collection[str] = (),
     stand_in: StandIn | None = None,
 ) -> _Traced | None:
-    """Trace the model; return `None` where Python still needs the number behind a traced value."""
+    """Trace the model; return `None` where Python still needs the number behind a traced value.
+
+    **Arguments**: `constants`, data whose values are known; `seen` is told the latent sites as they are visited, by
+    name, and whether they are discrete; `known`, latent sites whose values are known too; `stand_in`, see `discover`.
+    """
     try:
-        return _trace(template, data, constants, precision, [] if seen is None else seen, known, stand_in)
+        return _trace(template, data, constants, precision, {} if seen is None else seen, known, stand_in)
     except Exception as error:
         if not needs_value(error):
             raise
@@ -141,13 +145,13 @@ def _trace(
     data: Mapping[str, Any],
     constants: tuple[str, ...],
     precision: Precision,
-    seen: list[str],
-    known: str = "",
+    seen: dict[str, bool],
+    known: Collection[str] = (),
     stand_in: StandIn | None = None,
 ) -> _Traced:
-    """Run the model on abstract latent values (but that of the site `known`) and abstract data (but `constants`).
+    """Run the model on abstract latent values (but those of sites in `known`) and abstract data (but `constants`).
 
-    The names of latent sites are appended to `seen` as they are visited, some more than once, for when the model does
+    `seen` is told the names of latent sites as they are visited, and whether they are discrete, for when the model does
     not come to its end.
     """
     found: list[tuple[Layout, tuple[Claim, ...], tuple[Axes, ...]]] = []
@@ -160,8 +164,8 @@ def _trace(
         summed: list[str] = []
 
         def choice_of(site: Site) -> AbstractChoice:
-            seen.append(site.name)
-            zero = np.zeros((), dtype) if site.name == known else origin
+            seen[site.name] = is_discrete(site)
+            zero = np.zeros((), dtype) if site.name in known else origin
             if stand_in is not None:
                 shapes[site.name] = ()
                 return stand_in(site, zero)
@@ -221,14 +225,13 @@ def _branch_on_latent(
     stand_in: StandIn | None,
 ) -> ModelError:
     """Say which latent value the model's Python code depends on, by knowing one value at a time."""
-    visited: list[str] = []
+    seen: dict[str, bool] = {}
     everything = tuple(data)
-    _attempt(template, data, everything, precision, visited, stand_in=stand_in)
-    seen = tuple(dict.fromkeys(visited))
+    attempt(template, data, everything, precision, seen, stand_in=stand_in)
     guilty = [
         name
         for name in seen
-        if _attempt(template, data, everything, precision, [], name, stand_in) is not None
+        if attempt(template, data, everything, precision, {}, (name,), stand_in) is not None
     ]
     of_steps = [note for note in getattr(error, "__notes__", ()) if note.startswith(OF_STEPS)]
     if of_steps:
@@ -242,9 +245,14 @@ def _branch_on_latent(
             f"the data ({', '.join(map(repr, traced))}), which a transformation of JAX around the model (jit, vmap, "
             "grad or the like) is tracing, or on a latent site"
         )
+    divided = (
+        f" Or keep it, and let `infer.divide` run each value of {guilty[0]!r} as a model of its own."
+        if guilty and seen[guilty[0]]
+        else ""
+    )
     return ModelError(
         f"the model's Python code needs a number that depends on {which}, at {user_line(error)}. The model is traced "
-        f"once for all values. {way_out(error)}"
+        f"once for all values. {way_out(error)}{divided}"
     )
 
 

@@ -15,6 +15,7 @@ from ..mcmc.draws import Draws
 from ..predictive.unconstrained import Rows, density_of_free, over_rows, positions_of
 from ..report.diagnostics import r_hat
 from ..report.log_evidence import LogEvidence
+from .base import AbstractEvidenceMethod
 from .bridge import Bridge, bridged, effective_draws, ratios
 
 Proposal = Literal["normal", "warp3"]
@@ -27,7 +28,7 @@ _IMPROPER = ("Flat", "FlatPos", "ImproperUniform")
 
 @checks_fields
 @dataclass(frozen=True)
-class BridgeSampling:
+class BridgeSampling(AbstractEvidenceMethod):
     """Bridge sampling of the evidence, between the posterior and a normal distribution fitted to its draws.
 
     It needs draws of the posterior alone: pass it to `infer.evidence`. Each half of every chain fits a normal
@@ -61,8 +62,13 @@ class BridgeSampling:
             )
         keys.chain_key(self.seed, 0)  # refuses a bad seed
 
-    def estimate(self, draws: Draws) -> LogEvidence:
+    def estimate(self, found: Any) -> LogEvidence:
         """Estimate the log evidence from draws: see `infer.evidence`."""
+        if not isinstance(found, Draws):
+            raise OptionError(
+                f"infer.evidence: infer.BridgeSampling() takes draws of infer.sample, got {type(found).__name__}."
+            )
+        draws = found
         density = density_of_free("infer.evidence", draws)
         _check(draws, density)
         positions = positions_of("infer.evidence", draws, density)

@@ -16,8 +16,10 @@ class LogEvidence:
     `forward` and `backward`, simple estimates, as a check. By stepping stones, they go up from the prior and down from
     the posterior: where they differ by many standard errors, some neighbours on the ladder hardly overlap, and more
     temperatures help. By bridge sampling, they are importance sampling from the proposal, and its reciprocal from the
-    posterior. Of `infer.smc` they are NaN, and the error is the larger one of two: from how particles vary within
-    populations, and how populations differ. `notices`: warnings about the result.
+    posterior. By thermodynamic integration, they are sums with the lower and the upper rung of each step: the integral
+    is between them. Of `infer.smc` and by importance sampling they are NaN; of `infer.smc`, the error is the larger one
+    of two: from how particles vary within populations, and how populations differ. `notices`: warnings about the
+    result.
 
     **Example**
 

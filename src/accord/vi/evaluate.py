@@ -117,6 +117,25 @@ def num_judged(guide: AbstractGuide, dim: int) -> int:
     return NUM_DRAWS
 
 
+def log_weights(density: LogDensity, fitted: Fitted, count: int, seed: int, use: int) -> np.ndarray:
+    """Compute `log p - log q` of new draws, shape `(draw,)`, in float64; -inf where the density is no number.
+
+    For a guide with a density, in the current precision. `use`: as of `Fitted.draw`.
+    """
+
+    def heights(density: LogDensity, positions: Any) -> Any:
+        return jax.lax.map(density, positions)
+
+    with one_blas_thread():
+        if isinstance(fitted.guide, Written):
+            key = keys.fold(keys.chain_key(seed, 0), np.uint32(use))
+            found = np.asarray(fitted.guide.log_weights(density, fitted.params, key, count), float)
+        else:
+            positions, log_q = fitted.draw(density, count, seed, 0, use)
+            found = np.asarray(in_batches(density, heights)(positions), float) - log_q
+    return np.where(np.isnan(found), -np.inf, found)
+
+
 def judging(density: LogDensity) -> Any:
     """Compile the judgement of guides: from a `Fitted`, a seed and a restart to a `Judgement`."""
 

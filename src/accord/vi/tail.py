@@ -7,8 +7,10 @@ from ..core.notice import Notice
 DOUBTFUL = 0.7
 """Pareto k above which an approximation is not to be trusted."""
 
+ALL_ALIKE = 0.95
+"""Effective draws by draw, beyond which weights differ too little for their tail to matter."""
+
 _BAD = 1.0
-_ALL_ALIKE = 0.95  # effective draws by draw, beyond which weights differ too little for their tail to matter
 
 
 def tail(
@@ -19,7 +21,7 @@ def tail(
     **Arguments**: `share`, effective draws by draw; `of_what` it is, and what has too little mass (`than_what`), in
     words; `worth`, a sentence on how many draws remain; `remedy`.
     """
-    if np.isnan(pareto_k) or pareto_k < DOUBTFUL or share > _ALL_ALIKE:
+    if np.isnan(pareto_k) or pareto_k < DOUBTFUL or share > ALL_ALIKE:
         return []
     shown = "infinite" if np.isinf(pareto_k) else f"{pareto_k:.2f}"
     return [
