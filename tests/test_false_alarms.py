@@ -74,6 +74,7 @@ RATES = {
     "kernels/test_own_kernel.py": 2 * 6e-7,
     "kernels/test_tempered.py": (6 + 5 + 2 + 1) * 2e-9,
     "kernels/test_whole_numbers.py": 7 * 6e-7,
+    "known_answers/test_dirichlet_process.py": (2 * 5 + 1) * 2e-9,
     "known_answers/test_k3_and_k6.py": 13 * 2e-9 + 2e-9,
     "known_answers/test_known_answers.py": 1 / 500_000 + 1 / 70_000,
     "language/test_collapse.py": 10 * 8e-7,
