@@ -11,8 +11,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import elsewhere
 import numpy as np
-from stand_ins import put_in_place
+import stand_ins
 
 chains: list[Any] = []
 losses: list[Any] = []
@@ -62,15 +63,18 @@ def main() -> None:
             import numpyro
 
             numpyro.__version__ = "0.21.0"
-        put_in_place()
+        stand_ins.put_in_place()
+        elsewhere.put_in_place(Path(script).stem)
         import numpyro.infer
 
         watch(numpyro.infer)
         np.random.seed(0)
         sys.argv = [script, *arguments]
         sys.path.insert(0, str(Path(script).parent))
-        runpy.run_path(script, run_name="__main__")
-    Path(out).write_text(json.dumps({"chains": chains, "losses": losses}))
+        try:
+            runpy.run_path(script, run_name="__main__")
+        finally:
+            Path(out).write_text(json.dumps({"chains": chains, "losses": losses}))
 
 
 if __name__ == "__main__":

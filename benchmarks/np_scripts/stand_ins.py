@@ -53,9 +53,8 @@ def _hares(rng: np.random.Generator, split: str) -> Any:
 def _returns(rng: np.random.Generator, split: str) -> Any:
     del split
     h = np.cumsum(0.1 * rng.normal(size=100)) - 4.5
-    return np.arange("2020-01-01", "2020-04-10", dtype="datetime64[D]")[:100], np.exp(h) * rng.standard_t(
-        6, 100
-    )
+    days = np.arange("2020-01-01", "2020-04-10", dtype="datetime64[D]")[:100]
+    return [str(day) for day in days], np.exp(h) * rng.standard_t(6, 100)
 
 
 def _admissions(rng: np.random.Generator, split: str) -> Any:
@@ -76,6 +75,12 @@ def _angles(rng: np.random.Generator, split: str) -> Any:
     return tuple(rng.vonmises(m, 4.0, size=(90, 2)) for m in (-1.0, 0.5, 2.0))
 
 
+def _digits(rng: np.random.Generator, split: str) -> Any:
+    count = 256 if split == "train" else 128
+    centre, at = rng.uniform(8, 20, size=(count, 1, 1, 2)), np.stack(np.mgrid[:28, :28], axis=-1)
+    return np.exp(-((at - centre) ** 2).sum(-1) / 20).astype("float32"), rng.integers(0, 10, size=count)
+
+
 MAKERS: dict[str, Any] = {
     "BASEBALL": _baseball,
     "BOSTON_HOUSING": _houses,
@@ -84,6 +89,7 @@ MAKERS: dict[str, Any] = {
     "HIGGS": _rows(400, 5),
     "JSB_CHORALES": _chorales,
     "LYNXHARE": _hares,
+    "MNIST": _digits,
     "MORTALITY": _mortality,
     "NINE_MERS": _angles,
     "SP500": _returns,
@@ -93,17 +99,37 @@ MAKERS: dict[str, Any] = {
 
 def put_in_place() -> None:
     """Put a module with these data in the place of `numpyro.examples.datasets`."""
+    import jax.numpy as jnp
+    from jax import lax
+
     module: Any = ModuleType("numpyro.examples.datasets")
 
     def load_dataset(
         dset: Any, batch_size: int | None = None, split: str = "train", shuffle: bool = True, **_: Any
     ) -> Any:
-        del batch_size, shuffle
+        del shuffle
         data = MAKERS[dset](np.random.default_rng(5), split)
-        return (lambda *_: (len(data[0]), np.arange(len(data[0])))), (lambda *_: data)
+        count = len(data[0])
+        size = batch_size or count
 
-    module.load_dataset = load_dataset
-    for name in (*MAKERS, "MNIST"):
+        def taken(each: Any, rows: Any) -> Any:
+            is_numbers = isinstance(each, np.ndarray) and each.dtype.kind in "fiub"
+            return jnp.take(jnp.asarray(each), rows, axis=0) if is_numbers else each
+
+        def fetch(i: Any = 0, order: Any = None) -> Any:
+            rows = lax.dynamic_slice_in_dim(
+                jnp.arange(count) if order is None else jnp.asarray(order), i * size, size
+            )
+            return tuple(taken(each, rows) for each in data)
+
+        return (lambda: (count // size, np.arange(count))), fetch
+
+    def load(dset: Any, num_datapoints: int | None = None) -> Any:
+        del num_datapoints
+        return {split: MAKERS[dset](np.random.default_rng(5), split) for split in ("train", "test")}
+
+    module.load_dataset, module._load = load_dataset, load
+    for name in MAKERS:
         setattr(module, name, name)
     sys.modules["numpyro.examples.datasets"] = module
     package: Any = ModuleType("numpyro.examples")

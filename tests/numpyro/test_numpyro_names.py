@@ -55,10 +55,11 @@ def test_each_name_is_there_or_says_what_to_write(module: str) -> None:
 
 
 def test_a_missing_name_raises_where_it_is_used() -> None:
-    from accord.numpyro.infer import SA
+    from accord.numpyro.infer import psis_diagnostic
 
-    with pytest.raises(NotInAccord, match=r"`numpyro.infer.SA` is not in accord: .* Use `NUTS`"):
-        SA(None)
+    words = r"`numpyro.infer.psis_diagnostic` is not in accord: .* has `pareto_k`"
+    with pytest.raises(NotInAccord, match=words):
+        psis_diagnostic(None)
 
 
 def test_a_name_that_nobody_has_suggests_the_nearest() -> None:

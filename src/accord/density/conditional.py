@@ -84,7 +84,7 @@ class ExactConditional:
             name: found[name].sample(jax.random.fold_in(key, number))
             for number, name in enumerate(self.names)
         }
-        return self._put(density, position, values)
+        return self.put(density, position, values)
 
     def compared(
         self, density: LogDensity, position: Position, given: Mapping[str, Any]
@@ -139,7 +139,7 @@ class ExactConditional:
                     "parameter for each entry."
                 )
 
-    def _put(self, density: LogDensity, position: Position, values: Mapping[str, Any]) -> Position:
+    def put(self, density: LogDensity, position: Position, values: Mapping[str, Any]) -> Position:
         """Return the position at which the block has these values, with its maps as of all others."""
         whole = _program(density, self.owner)
         pieces = density.program.pieces(_as_given(position))

@@ -55,16 +55,20 @@ class Bridge(Messenger):
             case _:
                 pass
 
+    def scale_of(self, msg: Message) -> Any:
+        """Return the scale of a site beside that of plates with a part of their entries, which accord knows."""
+        return msg.get("own_scale")
+
     def _sample(self, msg: Message) -> Any:
         name, law, value = msg["name"], msg["fn"], msg["value"]
         if shape := msg["kwargs"].get("sample_shape"):
             law = law.expand((*shape, *law.batch_shape))
         frames: Sequence[CondIndepStackFrame] = msg["cond_indep_stack"]
         if np.shape(value)[-1:] == (0,) and isinstance(unwrapped(law), Unit):
-            return self._factor(name, law, value, frames, msg.get("own_scale"))
+            return self._factor(name, law, value, frames, self.scale_of(msg))
         if value is not None:
             law = _as_wide(name, law, value, frames)
-        with self._around(frames, msg.get("own_scale")):
+        with self._around(frames, self.scale_of(msg)):
             if value is None:
                 return sample(name, law)
             if msg["is_observed"]:

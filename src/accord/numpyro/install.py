@@ -17,11 +17,9 @@ DOOR = __name__.rpartition(".")[0]
 
 ELSEWHERE = {
     "numpyro.distributions.constraints": "accord.distributions.constraints",
-    "numpyro.infer.hmc": f"{DOOR}.infer.kernels",
-    "numpyro.infer.hmc_gibbs": f"{DOOR}.infer.kernels",
     "numpyro.infer.barker": f"{DOOR}.infer.kernels",
     "numpyro.infer.ensemble": f"{DOOR}.infer.kernels",
-    "numpyro.infer.mixed_hmc": f"{DOOR}.infer.kernels",
+    "numpyro.infer.sa": f"{DOOR}.infer.kernels",
     "numpyro.distributions.distribution": f"{DOOR}.distributions",
     "numpyro.distributions.continuous": f"{DOOR}.distributions",
     "numpyro.distributions.discrete": f"{DOOR}.distributions",

@@ -5,13 +5,15 @@ in a context variable: threads never see each other's handlers.
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from ..core.errors import ModelError
 
 Message = dict[str, Any]
+
+_MET: ContextVar["Met | None"] = ContextVar("accord_numpyro_met", default=None)
 
 _STACK: ContextVar[tuple["Messenger", ...]] = ContextVar("accord_numpyro_handlers", default=())
 
@@ -44,6 +46,9 @@ class Messenger:
             functools.update_wrapper(self, fn, updated=[])
 
     def __enter__(self) -> Any:
+        met = _MET.get()
+        if met is not None:
+            met.asked.update((name, type(self).__name__) for name in self.names())
         _STACK.set((*_STACK.get(), self))
         return self
 
@@ -60,6 +65,10 @@ class Messenger:
             return self
         with self:
             return self.fn(*args, **kwargs)
+
+    def names(self) -> Iterable[str]:
+        """Return the names of statements that it was given."""
+        return ()
 
     def process_message(self, msg: Message) -> None:
         """Change a message on its way out."""
@@ -86,12 +95,37 @@ class Within:
         _STACK.reset(self._token)
 
 
+class Met:
+    """Note which names statements have, and which names handlers were given, while a program runs in a `with`.
+
+    **Fields**: `asked`, kinds of handlers by the names that they were given; `names`, of statements.
+    """
+
+    def __init__(self) -> None:
+        self.asked: dict[str, str] = {}
+        self.names: set[str] = set()
+
+    def __enter__(self) -> "Met":
+        self._token = _MET.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _MET.reset(self._token)
+
+    @property
+    def unused(self) -> dict[str, str]:
+        """The names that handlers were given and no statement has, with the kind of handler."""
+        return {name: word for name, word in self.asked.items() if name not in self.names}
+
+
 def apply_stack(msg: Message) -> Message:
     """Show a message to the handlers, innermost first, give it a value, and show it again on the way in."""
-    handlers = _STACK.get()
+    handlers, met = _STACK.get(), _MET.get()
     seen = 0
     for handler in reversed(handlers):
         seen += 1
+        if met is not None and "name" in msg:
+            met.names.add(msg["name"])
         handler.process_message(msg)
         if msg.get("stop"):
             break

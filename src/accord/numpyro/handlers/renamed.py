@@ -1,6 +1,6 @@
 """Rename sites, set how inference treats them, and turn parameters into sites."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...distributions import AbstractDistribution
@@ -77,6 +77,10 @@ class lift(Messenger):  # noqa: N801 - NumPyro's name
     def __enter__(self) -> Any:
         self._seen = {}
         return super().__enter__()
+
+    def names(self) -> Iterable[str]:
+        """See `Messenger.names`."""
+        return self.prior if isinstance(self.prior, Mapping) else ()
 
     def process_message(self, msg: Message) -> None:
         """Make a parameter a sample site; the second statement of the same name has the value of the first."""

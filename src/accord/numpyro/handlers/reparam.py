@@ -1,6 +1,6 @@
 """Sample sites by way of other variables."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ...core.errors import OptionError
@@ -29,6 +29,10 @@ class reparam(Messenger):  # noqa: N801 - NumPyro's name
             )
         self.config = config
         super().__init__(fn)
+
+    def names(self) -> Iterable[str]:
+        """See `Messenger.names`."""
+        return self.config if isinstance(self.config, Mapping) else ()
 
     def process_message(self, msg: Message) -> None:
         """Replace a sample site by what its reparameterisation makes of it."""

@@ -1,7 +1,7 @@
 """Keep the messages of a program, or hide them."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...core.errors import ModelError
@@ -57,6 +57,7 @@ class block(Messenger):  # noqa: N801 - NumPyro's name
         expose_types: Sequence[str] | None = None,
         expose: Sequence[str] | None = None,
     ) -> None:
+        self._names = tuple((() if hide_fn is not None else hide or expose) or ())
         if hide_fn is not None:
             self.hide_fn = hide_fn
         elif hide is not None:
@@ -68,6 +69,10 @@ class block(Messenger):  # noqa: N801 - NumPyro's name
         else:
             self.hide_fn = lambda msg: True
         super().__init__(fn)
+
+    def names(self) -> Iterable[str]:
+        """See `Messenger.names`."""
+        return self._names
 
     def process_message(self, msg: Message) -> None:
         """End the way of a message that is hidden; what is drawn gets a key from outside."""

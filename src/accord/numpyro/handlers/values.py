@@ -1,7 +1,7 @@
 """Give statements values from the outside, or take them away."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ...core.errors import ModelError, OptionError
@@ -30,6 +30,10 @@ class AbstractGiven(Messenger):
             raise OptionError(f"handlers.{word}: data must map names of sites to values, got {data!r}.")
         self.data, self.function = data, function
         super().__init__(fn)
+
+    def names(self) -> Iterable[str]:
+        """See `Messenger.names`."""
+        return self.data or ()
 
     def value_of(self, msg: Message) -> Any:
         """Return the value for a message, or None; a scan is told that there are values for its steps."""
@@ -140,6 +144,10 @@ class do(Messenger):  # noqa: N801 - NumPyro's name
     def __init__(self, fn: Callable[..., Any] | None = None, data: Mapping[str, Any] | None = None) -> None:
         self.data = dict(data or {})
         super().__init__(fn)
+
+    def names(self) -> Iterable[str]:
+        """See `Messenger.names`."""
+        return self.data
 
     def process_message(self, msg: Message) -> None:
         """Visit the site as it is, and give what follows the value that is set."""

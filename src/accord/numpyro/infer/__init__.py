@@ -15,19 +15,26 @@ from .initialize import initialize_model as initialize_model
 from .kernels import AIES as AIES
 from .kernels import ESS as ESS
 from .kernels import HMC as HMC
-from .kernels import HMCECS as HMCECS
 from .kernels import NUTS as NUTS
+from .kernels import SA as SA
 from .kernels import BarkerMH as BarkerMH
-from .kernels import DiscreteHMCGibbs as DiscreteHMCGibbs
-from .kernels import MixedHMC as MixedHMC
 from .mcmc import MCMC as MCMC
 from .predictive import Predictive as Predictive
 from .predictive import log_likelihood as log_likelihood
 
 _LATER = {
+    "CustomGibbs": "gibbs",
+    "DiscreteGibbs": "gibbs",
+    "DiscreteHMCGibbs": "hmc_gibbs",
     "ELBO": "elbo",
+    "Gibbs": "gibbs",
+    "HMCECS": "hmc_gibbs",
+    "HMCGibbs": "hmc_gibbs",
+    "MixedHMC": "mixed_hmc",
     "RenyiELBO": "elbo",
     "SVI": "svi",
+    "TraceEnum_ELBO": "elbo",
+    "TraceGraph_ELBO": "elbo",
     "TraceMeanField_ELBO": "elbo",
     "Trace_ELBO": "elbo",
 }

@@ -74,7 +74,7 @@ def initialize_model(
         forward_mode_differentiation=forward_mode_differentiation,
         validate_grad=validate_grad,
     )
-    if not bool(jnp.all(is_valid)):
+    if not isinstance(is_valid, Tracer) and not bool(jnp.all(is_valid)):
         raise InitializationError(
             f"none of {_TRIES} points had a finite log density and gradient. Give values where they are, by "
             "`init_strategy=init_to_value(values={...})`."

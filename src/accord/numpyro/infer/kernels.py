@@ -5,10 +5,11 @@ from typing import Any
 
 from ... import infer
 from ...core.errors import OptionError
+from ..messages import Message
 from ..names.refusal import refusal as _refusal
 from .initialization import init_to_uniform
 
-__getattr__ = _refusal("numpyro.infer.hmc")
+__getattr__ = _refusal("numpyro.infer")
 
 _FIXED = (
     "fixes what accord's warm-up learns. Leave it out, or write a sampler of your own: `accord.kernels` has what one "
@@ -37,6 +38,11 @@ class MCMCKernel:
     def sampler(self) -> Any:
         """Return the sampler of accord."""
         raise NotImplementedError
+
+    def sampler_for(self, latents: Mapping[str, Message]) -> Any:
+        """Return the sampler of accord for a program with these unknowns, by name."""
+        del latents
+        return self.sampler()
 
 
 class NUTS(MCMCKernel):
@@ -226,85 +232,31 @@ class ESS(MCMCKernel):
         return infer.Ensemble("slice")
 
 
-class _Around(MCMCKernel):
-    """A sampler made from one for continuous unknowns."""
+class SA(MCMCKernel):
+    """A sampler without gradients, as `accord.infer.RandomWalk`, whose covariance warm-up learns from acceptances.
 
-    def __init__(self, inner_kernel: MCMCKernel) -> None:
-        if not isinstance(inner_kernel, NUTS | HMC):
-            raise OptionError(f"{type(self).__name__} takes a NUTS or HMC, got {inner_kernel!r}.")
-        super().__init__(inner_kernel.model, inner_kernel.potential_fn, inner_kernel.init_strategy)
-        self.inner = inner_kernel
+    NumPyro's sample adaptive MCMC proposes from a set of past points. The posterior is the same, and like it this needs
+    many draws of warm-up.
 
-
-class DiscreteHMCGibbs(_Around):
-    """Continuous unknowns by NUTS or HMC, discrete ones by Gibbs draws of each given the rest.
-
-    **Arguments**: `inner_kernel`, a NUTS or HMC; `modified`, whether draws avoid the present value.
-    """
-
-    def __init__(
-        self, inner_kernel: MCMCKernel, *, random_walk: bool = False, modified: bool = False
-    ) -> None:
-        super().__init__(inner_kernel)
-        del random_walk
-        self.is_metropolised = modified
-
-    def sampler(self) -> Any:
-        """See `MCMCKernel.sampler`."""
-        return self.inner.sampler()
-
-    def sampler_for(self, discrete: tuple[str, ...]) -> Any:
-        """Return the sampler of accord for a model with these discrete unknowns."""
-        if not discrete:
-            raise OptionError("DiscreteHMCGibbs: the model has no discrete unknown. Use its inner kernel.")
-        gibbs = infer.DiscreteGibbs(is_metropolised=self.is_metropolised)
-        return infer.Gibbs({discrete: gibbs, ...: self.inner.sampler()})
-
-
-class MixedHMC(DiscreteHMCGibbs):
-    """Mixed Hamiltonian Monte Carlo, as `accord.infer.MixedHMC`.
-
-    **Arguments**: `inner_kernel`, an HMC; `num_discrete_updates`, how many discrete turns a trajectory has.
+    **Arguments**: as of `numpyro.infer.SA`; `adapt_state_size` has no effect; `dense_mass=False` asks for a scale for
+    each coordinate.
     """
 
     def __init__(
         self,
-        inner_kernel: MCMCKernel,
-        *,
-        num_discrete_updates: int | None = None,
-        random_walk: bool = False,
-        modified: bool = False,
+        model: Callable[..., Any] | None = None,
+        potential_fn: Callable[..., Any] | None = None,
+        adapt_state_size: int | None = None,
+        dense_mass: bool = True,
+        init_strategy: Callable[..., Any] = init_to_uniform,
     ) -> None:
-        super().__init__(inner_kernel, random_walk=random_walk, modified=modified)
-        self.turns = num_discrete_updates
+        super().__init__(model, potential_fn, init_strategy)
+        del adapt_state_size
+        self.metric = "robust" if dense_mass else "diagonal"
 
-    def sampler_for(self, discrete: tuple[str, ...]) -> Any:
-        """See `DiscreteHMCGibbs.sampler_for`."""
-        if not discrete:
-            raise OptionError("MixedHMC: the model has no discrete unknown. Use its inner kernel.")
-        return infer.MixedHMC() if self.turns is None else infer.MixedHMC(turns=self.turns)
-
-
-class HMCECS(_Around):
-    """Hamiltonian Monte Carlo on parts of the data, as `accord.infer.HMCECS`.
-
-    **Arguments**: `inner_kernel`, a NUTS or HMC; `num_blocks`, in how many pieces a part is exchanged; `proxy`, made by
-    `HMCECS.taylor_proxy`. Accord expands around a mode that it finds, of second order.
-    """
-
-    def __init__(self, inner_kernel: MCMCKernel, *, num_blocks: int = 1, proxy: Any = None) -> None:
-        super().__init__(inner_kernel)
-        del proxy
-        self.parts = num_blocks
-
-    @staticmethod
-    def taylor_proxy(reference_params: Any, degree: int = 2) -> None:
-        """Take the place of NumPyro's proxy, which accord makes around the mode."""
-        del reference_params, degree
-
-    def sampler(self) -> infer.HMCECS:
+    def sampler(self) -> infer.RandomWalk:
         """See `MCMCKernel.sampler`."""
-        return infer.HMCECS(self.inner.sampler(), parts=max(self.parts, 2))
+        return infer.RandomWalk(metric=self.metric)  # pyright: ignore
 
 
 def _refuse_fixed(word: str, **given: bool) -> None:

@@ -1,6 +1,5 @@
 """Run chains of a NumPyro program, by NumPyro's `MCMC`."""
 
-import hashlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -20,9 +19,11 @@ from ...report.notices import tell
 from ..bridge import as_model
 from ..diagnostics import print_summary
 from ..handlers import seed, trace
+from ..messages import Met
 from .densities import constrain_fn
 from .initialization import as_start
-from .kernels import DiscreteHMCGibbs, MCMCKernel
+from .kernels import MCMCKernel
+from .seeds import seed_of
 from .told import notices_of
 
 _FIELDS: dict[str, Callable[[Draws], np.ndarray]] = {
@@ -154,7 +155,7 @@ class MCMC:
         Discrete unknowns that were summed out are left out, as NumPyro does; `mcmc.draws` has them.
         """
         draws = self._made()
-        left_out = () if isinstance(self.sampler, DiscreteHMCGibbs) else _summed_out(draws)
+        left_out = _summed_out(draws)
         found = {name: value[:, self._first :] for name, value in draws.items() if name not in left_out}
         if self.postprocess_fn is not None:
             found = jax.vmap(jax.vmap(self.postprocess_fn))(found)
@@ -237,18 +238,16 @@ class MCMC:
             density = LogDensity.from_function(lambda z: -potential(z), one)
             return density, None, kernel.sampler()
         model = as_model(kernel.model, *args, **kwargs)
-        sites = trace(seed(kernel.model, jax.random.key(0))).get_trace(*args, **kwargs)
-        self.notices = notices_of(sites)
+        with Met() as met:
+            sites = trace(seed(kernel.model, jax.random.key(0))).get_trace(*args, **kwargs)
+        self.notices = notices_of(sites, met)
         tell(self.notices)
         latents = {n: s for n, s in sites.items() if s["type"] == "sample" and not s["is_observed"]}
         if init_params is None:
             start = as_start(kernel.init_strategy, latents)
         else:
             start = self._values(init_params, kernel.model, args, kwargs)
-        if isinstance(kernel, DiscreteHMCGibbs):
-            discrete = tuple(name for name, site in latents.items() if site["fn"].is_discrete)
-            return model, start, kernel.sampler_for(discrete)
-        return model, start, kernel.sampler()
+        return model, start, kernel.sampler_for(latents)
 
     def _values(
         self, init_params: Mapping[str, Any], model: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -261,17 +260,6 @@ class MCMC:
         ]
         values = [constrain_fn(seeded, args, kwargs, z) for z in chains]
         return infer.from_values([{n: np.asarray(v) for n, v in each.items()} for each in values])
-
-
-def seed_of(rng_key: Any) -> int:
-    """Return the seed of accord that a JAX random key, or several, or an integer stands for."""
-    if isinstance(rng_key, int | np.integer):
-        return int(rng_key) % 2**64
-    if not isinstance(rng_key, jax.Array | np.ndarray):
-        raise OptionError(f"expected a JAX random key, such as `jax.random.key(0)`, got {rng_key!r}.")
-    is_typed = jnp.issubdtype(rng_key.dtype, jax.dtypes.prng_key)
-    words = np.asarray(jax.random.key_data(rng_key) if is_typed else rng_key)
-    return int.from_bytes(hashlib.sha256(words.tobytes()).digest()[:8], "little")
 
 
 def _precision() -> Precision:

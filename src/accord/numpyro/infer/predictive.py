@@ -72,11 +72,11 @@ class Predictive:
         if self.guide is not None:
             rng_key, own = jax.random.split(rng_key)
             drawn = substitute(self.guide, data=self.params)
-            samples = _drawn(own, drawn, {}, self.batch_shape, None, args, kwargs, True)
+            samples = drawn_sites(own, drawn, {}, self.batch_shape, None, args, kwargs, True)
         model = substitute(self.model, data=self.params)
         if self.infer_discrete:
             samples = with_discrete(model, samples, len(self.batch_shape), rng_key, args, kwargs)
-        sites = _drawn(
+        sites = drawn_sites(
             rng_key,
             model,
             samples,
@@ -92,7 +92,7 @@ class Predictive:
         return sites
 
 
-def _drawn(
+def drawn_sites(
     rng_key: Any,
     model: Callable[..., Any],
     samples: Mapping[str, Any],
@@ -102,6 +102,10 @@ def _drawn(
     kwargs: Mapping[str, Any],
     exclude_deterministic: bool,
 ) -> dict[str, jax.Array]:
+    """Run a program for each of these values of its sites and parameters, and return values of others by name.
+
+    **Arguments**: as of `Predictive`; `samples`, arrays or trees of them, with `batch` as first axes.
+    """
     hidden = mask(model, mask=False)
     found: dict[str, Message] = {}
 
@@ -126,7 +130,7 @@ def _drawn(
         return {name: sites[name]["value"] for name in names}
 
     count = math.prod(batch)
-    flat = {n: jnp.reshape(v, (count, *jnp.shape(v)[len(batch) :])) for n, v in samples.items()}
+    flat = jax.tree.map(lambda v: jnp.reshape(v, (count, *jnp.shape(v)[len(batch) :])), dict(samples))
     keys = jax.random.split(rng_key, count)
     drawn = jax.vmap(one)(keys, flat)
     _check_names(samples, found)

@@ -1,22 +1,22 @@
 """Fit the parameters of a guide, and of a model, by steps of yours: NumPyro's `SVI`."""
 
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from ...core.errors import ModelError, OptionError
 from ...distributions import biject_to, constraints
+from ...report.notices import tell
 from ..distributions.transforms import Transform
 from ..handlers import replay, seed, substitute, trace
+from ..messages import Message, Met
 from ..optim import as_optimizer
-from .densities import transform_fn
 from .elbo import ELBO
-
-_BLOCK = 20  # parts of a run, after each of which its progress is written
+from .parameters import constrained, unconstrained_value
+from .progress import in_blocks
+from .told import unused_names
 
 
 class SVIState(NamedTuple):
@@ -66,10 +66,13 @@ class SVI:
         kwargs = {**kwargs, **self.static_kwargs}
         given = dict(init_params or {})
         rng_key, of_model, of_guide = jax.random.split(rng_key, 3)
-        guide = trace(substitute(seed(self.guide, of_guide), data=given)).get_trace(*args, **kwargs)
+        with Met() as met:
+            guide = trace(substitute(seed(self.guide, of_guide), data=given)).get_trace(*args, **kwargs)
         begin = {name: site["value"] for name, site in guide.items() if site["type"] == "param"} | given
-        replayed = substitute(replay(seed(self.model, of_model), trace=guide), data=begin)
-        model = trace(replayed).get_trace(*args, **kwargs)
+        replayed = replay(seed(self.model, of_model), trace=guide)
+        with met:
+            model = trace(substitute(replayed, data=begin)).get_trace(*args, **kwargs)
+        tell(tuple(unused_names(met)))
         params: dict[str, Any] = {}
         maps: dict[str, Transform] = {}
         mutable: dict[str, Any] = {}
@@ -77,18 +80,15 @@ class SVI:
             name = str(site.get("name"))
             if site["type"] == "param":
                 maps[name] = Transform(biject_to(site["kwargs"].get("constraint", constraints.real)))
-                params[name] = jax.tree.map(
-                    lambda x, of=maps[name]: of.inv(x) if _is_array(x) else x, site["value"]
-                )
+                params[name] = unconstrained_value(maps[name], site["value"])
             elif site["type"] == "mutable":
                 mutable[name] = site["value"]
-            elif site["type"] == "sample" and not site["is_observed"] and site["fn"].is_discrete:
-                raise ModelError(
-                    f"SVI: site {name!r} is discrete, and {type(self.loss).__name__} has no gradient there. Write "
-                    "model and guide by `ac.model`, and call `accord.infer.fit(model, guide)`."
-                )
+        if not self.loss.takes_discrete:
+            _refuse_discrete({**model, **guide}, type(self.loss).__name__)
+        fixed = {name: site["value"] for name, site in {**guide, **model}.items() if site["type"] == "param"}
+        self.loss.begin(fixed, self.model, self.guide, args, kwargs)
         params = jax.tree.map(jnp.asarray, params)
-        self.constrain_fn = lambda values: _constrained(maps, values)
+        self.constrain_fn = lambda values: constrained(maps, values)
         return SVIState(self.optim.init(params), mutable or None, rng_key)
 
     def get_params(self, svi_state: SVIState) -> dict[str, Any]:
@@ -145,18 +145,8 @@ class SVI:
         def one(state: SVIState, _: Any) -> tuple[SVIState, Any]:
             return step(state, *args, forward_mode_differentiation=forward_mode_differentiation, **kwargs)
 
-        size = max(num_steps // _BLOCK, 1) if progress_bar else num_steps
-        block = jax.jit(lambda state: jax.lax.scan(one, state, None, length=size))
-        losses: list[Any] = []
-        for done in range(0, num_steps - size + 1, size):
-            state, found = block(state)
-            losses.append(found)
-            if progress_bar:
-                _tell(done + size, num_steps, found)
-        if rest := num_steps % size:
-            state, found = jax.jit(lambda state: jax.lax.scan(one, state, None, length=rest))(state)
-            losses.append(found)
-        return SVIRunResult(self.get_params(state), state, jnp.concatenate(losses))
+        state, losses = in_blocks(one, state, num_steps, "SVI", "loss", is_shown=progress_bar)
+        return SVIRunResult(self.get_params(state), state, losses)
 
     def _check_begun(self) -> Callable[[Any], Any]:
         if self.constrain_fn is None:
@@ -187,19 +177,10 @@ class SVI:
         return SVIState(optim_state, mutable_next, key), value
 
 
-def _constrained(maps: dict[str, Transform], values: dict[str, Any]) -> dict[str, Any]:
-    leaves = {name: value for name, value in values.items() if _is_array(value)}
-    trees = {name: value for name, value in values.items() if name not in leaves}
-    return {**transform_fn(maps, leaves), **trees}
-
-
-def _is_array(value: Any) -> bool:
-    return hasattr(value, "dtype") or isinstance(value, int | float)
-
-
-def _tell(done: int, count: int, losses: Any) -> None:
-    """Write how far a fit is; to a terminal over the line before."""
-    mean = float(np.nanmean(np.asarray(losses))) if np.isfinite(losses).any() else float("nan")
-    end = "\r" if sys.stderr.isatty() and done < count else "\n"
-    sys.stderr.write(f"SVI: {done}/{count}; mean loss of the last {len(losses)} {mean:.4f}{end}")
-    sys.stderr.flush()
+def _refuse_discrete(sites: Mapping[str, Message], bound: str) -> None:
+    for name, site in sites.items():
+        if site["type"] == "sample" and not site["is_observed"] and site["fn"].is_discrete:
+            raise ModelError(
+                f"SVI: site {name!r} is discrete, and {bound} has no gradient there. Leave it out of the guide, and "
+                "use `TraceEnum_ELBO()`, which sums it out; or draw it in the guide, and use `TraceGraph_ELBO()`."
+            )

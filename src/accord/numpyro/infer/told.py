@@ -5,14 +5,28 @@ from collections.abc import Iterator, Mapping
 import jax.numpy as jnp
 import numpy as np
 
+from ...core.errors import suggest
 from ...core.notice import Notice
-from ..messages import Message
+from ..messages import Message, Met
 from ..plates import plate_shape
 
 
-def notices_of(sites: Mapping[str, Message]) -> tuple[Notice, ...]:
-    """Return the notices of a trace of a program that is to be sampled by chains."""
-    return tuple(_found(sites))
+def notices_of(sites: Mapping[str, Message], met: Met) -> tuple[Notice, ...]:
+    """Return the notices of a trace of a program that is to be sampled by chains, and of names met on the way."""
+    return (*unused_names(met), *_found(sites))
+
+
+def unused_names(met: Met) -> Iterator[Notice]:
+    """Tell of names that handlers were given and no statement has: nothing comes of them."""
+    for name, word in met.unused.items():
+        yield Notice(
+            "warning",
+            "numpyro_unused_name",
+            f"handlers.{word} was given {name!r}, which no statement of the program has, so that it has no effect."
+            f"{suggest(name, sorted(met.names))}",
+            "Correct the name, or leave it out.",
+            sites=(name,),
+        )
 
 
 def _found(sites: Mapping[str, Message]) -> Iterator[Notice]:

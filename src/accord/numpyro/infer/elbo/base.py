@@ -1,5 +1,6 @@
 """Define what a bound is, and run model and guide side by side."""
 
+import contextlib
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,7 +10,7 @@ import jax.numpy as jnp
 
 from ....core.errors import ModelError, OptionError
 from ...handlers import replay, seed, substitute, trace
-from ...messages import Message
+from ...messages import Message, Messenger
 
 Trace = Mapping[str, Message]
 Particle = Callable[[Any], tuple[Any, Any]]
@@ -28,6 +29,12 @@ class ELBO:
                 f"{type(self).__name__}: num_particles must be at least 1, got {num_particles!r}."
             )
         self.num_particles, self.vectorize_particles = num_particles, vectorize_particles
+
+    takes_discrete = False
+    """Whether the programs may have discrete unknowns."""
+
+    def begin(self, params: Mapping[str, Any], model: Any, guide: Any, args: Any, kwargs: Any) -> None:
+        """Learn what is needed of the programs before the first step, while their arguments are known."""
 
     def loss(self, rng_key: Any, param_map: Any, model: Any, guide: Any, *args: Any, **kwargs: Any) -> Any:
         """Return an estimate of minus the bound, with gradients for `param_map`."""
@@ -57,22 +64,33 @@ class ELBO:
 
 
 def both_traces(
-    rng_key: Any, params: Mapping[str, Any], model: Any, guide: Any, args: Any, kwargs: Any
+    rng_key: Any,
+    params: Mapping[str, Any],
+    model: Any,
+    guide: Any,
+    args: Any,
+    kwargs: Any,
+    around_guide: Messenger | None = None,
+    is_summed: bool = False,
 ) -> tuple[Trace, Trace, dict[str, Any]]:
     """Run the guide, and the model at its draws; return the traces of model and guide, and mutable values.
+
+    **Arguments**: `around_guide`, a handler that sees each draw of the guide before others do; `is_summed`, whether
+    discrete unknowns that the guide lacks are summed out.
 
     **Raises** `ModelError` where an unknown of the guide is not one of the model.
     """
     of_model, of_guide = jax.random.split(rng_key)
-    guide_trace = trace(substitute(seed(guide, of_guide), data=params)).get_trace(*args, **kwargs)
+    with contextlib.nullcontext() if around_guide is None else around_guide:
+        guide_trace = trace(substitute(seed(guide, of_guide), data=params)).get_trace(*args, **kwargs)
     mutable = _mutable(guide_trace)
     at = substitute(replay(seed(model, of_model), trace=guide_trace), data={**params, **mutable})
     model_trace = trace(at).get_trace(*args, **kwargs)
-    check_match(model_trace, guide_trace)
+    check_match(model_trace, guide_trace, is_summed)
     return model_trace, guide_trace, mutable | _mutable(model_trace)
 
 
-def check_match(model_trace: Trace, guide_trace: Trace) -> None:
+def check_match(model_trace: Trace, guide_trace: Trace, is_summed: bool = False) -> None:
     """Refuse unknowns of the guide that the model lacks; warn of those of the model that the guide lacks."""
     ours, theirs = _drawn(model_trace), _drawn(guide_trace)
     for name, site in guide_trace.items():
@@ -82,7 +100,13 @@ def check_match(model_trace: Trace, guide_trace: Trace) -> None:
                 f"the guide draws {name!r}, and the model has no such site. If it only helps other sites, give it "
                 '`infer={"is_auxiliary": True}`.'
             )
-    lacking = [name for name in ours if name not in theirs and not ours[name]["infer"].get("is_auxiliary")]
+    lacking = [
+        name
+        for name, site in ours.items()
+        if name not in theirs
+        and not site["infer"].get("is_auxiliary")
+        and not (is_summed and site["fn"].is_discrete)
+    ]
     if lacking:
         warnings.warn(
             f"the guide does not draw {', '.join(map(repr, lacking))}, which are drawn from their priors.",

@@ -3,13 +3,9 @@
 from ..row import Row, adapted, missing, same
 
 _LEARNT = "warm-up learns step size and metric by accord's rules; options that fix them are errors"
-_OWN_UPDATES = (
-    "updates of your own are blocks of `accord.infer.Gibbs`: write the model by `ac.model`, and "
-    "`infer.Gibbs({'site': infer.Conditional(formula), ...: infer.NUTS()})`."
-)
-_STEIN = (
-    "write `accord.infer.fit(model, accord.infer.guides.Particles())`, with the model by `ac.model`: Stein variational "
-    "gradient descent with its discrepancy as a diagnosis."
+_MIXTURE = (
+    "slopes of all guides at once, and the density of the mixture at the parameters of each guide, onto whose "
+    "constraints NumPyro maps them twice"
 )
 
 TABLES: dict[str, dict[str, Row]] = {
@@ -39,21 +35,16 @@ TABLES: dict[str, dict[str, Row]] = {
         **adapted("as `accord.infer.HMCECS`, with control variates around the mode", "HMCECS"),
         **adapted("`infer_discrete` draws are a function of each draw", "Predictive"),
         **adapted("without discrete unknowns", "initialize_model"),
-        **missing(
-            "write guide and model by `ac.model`, and `accord.infer.fit(model, guide)`, which takes discrete draws of "
-            "the guide. Discrete unknowns of the model alone are summed out.",
+        **adapted(
+            "discrete unknowns of the model are summed out by accord's density, without funsor; those of the guide are "
+            "drawn, and their scores taken",
             "TraceEnum_ELBO",
         ),
-        **missing(
-            "draws without slopes: write guide and model by `ac.model`, and `accord.infer.fit(model, guide)`, which "
-            "takes the score function where it must.",
-            "TraceGraph_ELBO",
-        ),
-        **missing(
-            "sample adaptive MCMC follows no gradient. Use `NUTS`, or `AIES` where there is none.", "SA"
-        ),
-        **missing(_OWN_UPDATES, "CustomGibbs", "Gibbs", "HMCGibbs"),
-        **missing("use `DiscreteHMCGibbs(NUTS(model))`.", "DiscreteGibbs"),
+        **adapted("which terms depend on a draw is seen from the traced programs", "TraceGraph_ELBO"),
+        **adapted("as `accord.infer.RandomWalk`, whose covariance is learnt from acceptances", "SA"),
+        **adapted("as `accord.infer.Gibbs`, in which blocks move in the order given", "Gibbs", "HMCGibbs"),
+        **adapted("what `gibbs_fn` returns is taken as it is", "CustomGibbs"),
+        **adapted("as `accord.infer.DiscreteGibbs`", "DiscreteGibbs"),
         **missing("write `accord.infer.calibrate(model, guide)`.", "calibration"),
         **missing("every fit of `accord.infer.fit` has `pareto_k`.", "psis_diagnostic"),
     },
@@ -97,28 +88,28 @@ TABLES: dict[str, dict[str, Row]] = {
         ),
         **adapted("without `smooth`", "DiscreteCosineReparam"),
     },
-    "numpyro.infer.hmc": missing(
-        "write `MCMC(NUTS(model), ...)`; for steps in a loop of your own, `accord.infer.steps`.", "hmc"
+    "numpyro.infer.hmc": adapted(
+        "`init_kernel` runs accord's warm-up, with a diagonal metric; `sample_kernel` stays while draws of warm-up are "
+        "counted",
+        "hmc",
     ),
     "numpyro.infer.mcmc": same("MCMC", "MCMCKernel"),
-    "numpyro.contrib.einstein": missing(
-        _STEIN,
-        "ASVGD",
-        "GraphicalKernel",
-        "IMQKernel",
-        "LinearKernel",
-        "MixtureGuidePredictive",
-        "MixtureKernel",
-        "ProbabilityProductKernel",
-        "RBFKernel",
-        "RandomFeatureKernel",
-        "SVGD",
-        "SteinLoss",
-        "SteinVI",
-    ),
-    "numpyro.contrib.nested_sampling": missing(
-        "write `accord.infer.sample(model, accord.infer.Tempered())`, and `accord.infer.evidence(draws)`.",
-        "NestedSampler",
+    "numpyro.contrib.einstein": {
+        **same(
+            "GraphicalKernel",
+            "IMQKernel",
+            "LinearKernel",
+            "MixtureGuidePredictive",
+            "MixtureKernel",
+            "ProbabilityProductKernel",
+            "RBFKernel",
+            "RandomFeatureKernel",
+        ),
+        **adapted(_MIXTURE, "SteinLoss", "SteinVI"),
+        **adapted("with the Jacobian of constraints, which NumPyro leaves out", "ASVGD", "SVGD"),
+    },
+    "numpyro.contrib.nested_sampling": adapted(
+        "the evidence and weighted draws, by `accord.infer.smc`", "NestedSampler"
     ),
     "numpyro.contrib.stochastic_support": missing(
         "sample sites that some runs leave out are an error; write one model for each set of sites.",
