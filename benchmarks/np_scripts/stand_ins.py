@@ -32,7 +32,7 @@ def _rows(count: int, width: int) -> Any:
 def _chorales(rng: np.random.Generator, split: str) -> Any:
     del split
     lengths = rng.integers(8, 14, size=5)
-    return lengths, (rng.random((5, 14, 20)) < 0.2).astype(int)
+    return lengths, (rng.random((5, 14, 88)) < 0.05).astype(int)
 
 
 def _mortality(rng: np.random.Generator, split: str) -> Any:
@@ -72,7 +72,7 @@ def _houses(rng: np.random.Generator, split: str) -> Any:
 
 def _angles(rng: np.random.Generator, split: str) -> Any:
     del split
-    return tuple(rng.vonmises(m, 4.0, size=(90, 2)) for m in (-1.0, 0.5, 2.0))
+    return tuple(np.concatenate([rng.vonmises(m, 4.0, size=(40, 2)) for m in (-1.0, 0.5, 2.0)]))  # rows
 
 
 def _digits(rng: np.random.Generator, split: str) -> Any:

@@ -12,7 +12,7 @@ from ..constraint import Constraint
 from ..parameters import exactly_one
 from ..special import log1m_exp, one_less_exp, softplus
 from .common.countable import AbstractCountable, AbstractFinite
-from .common.counts import Odds, odds, select
+from .common.counts import Odds, odds, select, success
 
 _PARAMETERS: dict[str, Constraint] = {"probs": constraints.unit_interval, "logits": constraints.real}
 
@@ -42,7 +42,7 @@ class Bernoulli(AbstractFinite):
 
     @property
     def mean(self) -> jax.Array:
-        return self._full(odds(self.probs, self.logits, self.dtype).p)
+        return self._full(success(self.probs, self.logits, self.dtype))
 
     @property
     def variance(self) -> jax.Array:

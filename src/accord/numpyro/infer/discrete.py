@@ -11,7 +11,7 @@ import numpy as np
 from ...core.precision import scope
 from ...density import LogDensity
 from ..bridge import as_model
-from ..handlers import seed, trace
+from .outline import outline_of
 
 
 def with_discrete(
@@ -26,7 +26,7 @@ def with_discrete(
 
     Draws that have values of all discrete unknowns stay as they are.
     """
-    sites = trace(seed(model, rng_key)).get_trace(*args, **kwargs)
+    sites = outline_of(model, args, kwargs)
     names = [
         name
         for name, site in sites.items()

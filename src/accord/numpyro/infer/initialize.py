@@ -124,6 +124,12 @@ def find_valid_initial_params(
     radius = uniform_radius(init_strategy)
     derivative = jax.jacfwd if forward_mode_differentiation else jax.grad
 
+    order: list[str] = []  # of the sites, which JAX sorts
+
+    def in_order(at: ParamInfo) -> ParamInfo:
+        z, grad = ({name: each[name] for name in order} for each in (at.z, at.z_grad))
+        return ParamInfo(z, at.potential_energy, grad)
+
     def one(key: Any) -> tuple[ParamInfo, Any]:
         def tried(key: Any) -> tuple[Any, ParamInfo, Any]:
             key, own = jax.random.split(key)
@@ -135,6 +141,8 @@ def find_valid_initial_params(
                 for name, value in prototype_params.items():  # the keys that NumPyro gives
                     z[name] = jax.random.uniform(own, jnp.shape(value), minval=-radius, maxval=radius)
                     key, own = jax.random.split(key)
+
+            order[:] = z
 
             def energy(z: Any) -> Any:
                 return potential_energy(seed(model, own), model_args, kwargs, z)
@@ -149,11 +157,11 @@ def find_valid_initial_params(
             i, key, _, _ = state
             return (i + 1, *tried(key))
 
-        first = tried(key)
+        first = tried(key) if isinstance(key, Tracer) else jax.jit(tried)(key)  # in one program
         if not isinstance(first[2], Tracer) and bool(first[2]):
-            return first[1], first[2]
+            return in_order(first[1]), first[2]
         _, _, found, good = jax.lax.while_loop(lambda s: (s[0] < _TRIES) & ~s[3], again, (1, *first))
-        return found, good
+        return in_order(found), good
 
     return one(rng_key) if jnp.ndim(_words(rng_key)) == 1 else jax.lax.map(one, rng_key)
 

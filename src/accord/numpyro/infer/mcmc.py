@@ -18,11 +18,12 @@ from ...model import Model
 from ...report.notices import tell
 from ..bridge import as_model
 from ..diagnostics import print_summary
-from ..handlers import seed, trace
+from ..handlers import seed
 from ..messages import Met
 from .densities import constrain_fn
 from .initialization import as_start
 from .kernels import MCMCKernel
+from .outline import outline_of
 from .seeds import seed_of
 from .told import notices_of
 
@@ -239,7 +240,7 @@ class MCMC:
             return density, None, kernel.sampler()
         model = as_model(kernel.model, *args, **kwargs)
         with Met() as met:
-            sites = trace(seed(kernel.model, jax.random.key(0))).get_trace(*args, **kwargs)
+            sites = outline_of(kernel.model, args, kwargs)
         self.notices = notices_of(sites, met)
         tell(self.notices)
         latents = {n: s for n, s in sites.items() if s["type"] == "sample" and not s["is_observed"]}

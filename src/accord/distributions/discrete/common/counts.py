@@ -31,6 +31,11 @@ class Odds(NamedTuple):
     lead: Any = None
 
 
+def success(probs: Any, logits: Any, dtype: Any) -> jax.Array:
+    """Compute the probability of success alone: outside of a program, each operation is compiled by itself."""
+    return jnp.asarray(probs, dtype) if logits is None else logistic(jnp.asarray(logits, dtype))
+
+
 def odds(probs: Any, logits: Any, dtype: Any) -> Odds:
     """Compute the probabilities of success and failure from `probs` or `logits`, each exact where it is small."""
     if logits is None:

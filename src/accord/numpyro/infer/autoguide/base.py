@@ -145,4 +145,4 @@ class AutoGuide(abc.ABC):
         function: Callable[..., Any] = one
         for _ in range(count):
             function = jax.vmap(function)
-        return function(dict(latent))
+        return jax.jit(function)(dict(latent))

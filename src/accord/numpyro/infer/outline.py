@@ -1,0 +1,37 @@
+"""Run a program once for its sites, where what they are counts and not their values."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+
+from ..handlers import seed, trace
+from ..messages import Message
+
+_NEEDS_VALUES = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.NonConcreteBooleanIndexError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+)
+
+
+def outline_of(
+    program: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> "OrderedDict[str, Message]":
+    """Return a trace of a program whose values have shapes and dtypes alone.
+
+    Nothing is computed, so that nothing is compiled; but for a program that needs numbers while it runs.
+    """
+    found: OrderedDict[str, Message] = OrderedDict()
+
+    def look(key: Any) -> None:
+        found.clear()
+        found.update(trace(seed(program, key)).get_trace(*args, **kwargs))
+
+    try:
+        jax.eval_shape(look, jax.random.key(0))
+    except _NEEDS_VALUES:
+        look(jax.random.key(0))
+    return found
