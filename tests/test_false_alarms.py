@@ -50,7 +50,7 @@ RATES = {
     "numpyro/test_numpyro_einstein.py": 1e-30,
     "numpyro/test_numpyro_functional.py": 4 * 2e-9,
     "numpyro/test_numpyro_gibbs.py": (2 + 4 + 2) * 2e-9,
-    "numpyro/test_numpyro_mcmc.py": (1 + 3 + 2 + 1) * 2e-9,
+    "numpyro/test_numpyro_mcmc.py": (1 + 3 + 2 + 1) * 2e-9 + 3e-12,
     "numpyro/test_numpyro_nested.py": 2 * 3e-12,
     "vi/test_known_fits.py": 23 * 2e-9,
     "vi/test_parts_of_data.py": 15 * 2e-15,

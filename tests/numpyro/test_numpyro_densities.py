@@ -9,6 +9,8 @@ import pytest
 from numpyro_models import MODELS, ours, theirs
 
 import accord as ac
+import accord.distributions as ac_dist
+from accord.distributions.pathwise import is_pathwise
 from accord.numpyro import as_model
 from accord.numpyro.infer import util as door_util
 
@@ -95,3 +97,24 @@ def test_a_mixture_with_labels_is_summed_out() -> None:
     ]
     likelihood = np.logaddexp(*terms).sum()
     assert float(density.parts(position).likelihood) == pytest.approx(likelihood, rel=1e-12)
+
+
+DRAWN: dict[str, Any] = {
+    "Beta": lambda lib: lib.dist.Beta(jnp.array([0.5, 2.0]), 3.0),
+    "Categorical": lambda lib: lib.dist.Categorical(jnp.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])),
+    "Categorical of logits": lambda lib: lib.dist.Categorical(logits=jnp.array([0.3, -1.0, 2.0])),
+    "expanded": lambda lib: lib.dist.Categorical(jnp.array([0.2, 0.8])).expand([3]).to_event(1),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_draws_for_a_key_are_those_of_numpyro(name: str) -> None:
+    own, other = (DRAWN[name](lib).sample(jax.random.key(3), (50,)) for lib in (ours(), theirs()))
+    np.testing.assert_allclose(own, other, rtol=1e-12)
+
+
+def test_a_law_that_draws_as_numpyro_is_accords() -> None:
+    law = ours().dist.Beta(2.0, 3.0)
+    assert isinstance(law, ac_dist.Beta) and isinstance(ac_dist.Beta(2.0, 3.0), ours().dist.Beta)
+    assert is_pathwise(law)
+    np.testing.assert_allclose(ac_dist.kl_divergence(law, ac_dist.Beta(2.0, 3.0)), 0.0, atol=1e-12)

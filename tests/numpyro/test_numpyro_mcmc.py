@@ -281,3 +281,15 @@ def test_prng_keys_of_a_program_stay_the_same_through_a_run() -> None:
         door.sample("y", dist.Normal(mu + 0 * noise, 1.0), obs=y)
 
     assert _run(NUTS(program), Y, chains=1, draws=20).get_samples()["mu"].shape == (20,)
+
+
+@pytest.mark.slow
+def test_a_circular_unknown_is_sampled_through_a_law_without_draws() -> None:
+    """The mean direction is off by 7 errors of at most 0.02 by a false alarm in 3e-12 of runs."""
+
+    def model() -> None:
+        with handlers.reparam(config={"phi": door.infer.reparam.CircularReparam()}):
+            door.sample("phi", dist.VonMises(3.0, 4.0))
+
+    phi = _run(NUTS(model), draws=1000).get_samples()["phi"]
+    assert abs(float(jnp.angle(jnp.mean(jnp.exp(1j * (phi - 3.0)))))) < 7 * 0.02

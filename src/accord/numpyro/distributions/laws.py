@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import distributions as dist
+from .drawn import DRAWN
 from .own import Distribution, Written
 from .transforms import Transform, bijector_of
 
@@ -31,6 +32,7 @@ class Law(type):
     """
 
     accord: Callable[..., Any]
+    kind: Callable[..., Any]
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         """Make the distribution; `validate_args` is taken, since accord checks parameters in any case."""
@@ -43,11 +45,11 @@ class Law(type):
         return cls.accord(*map(_of_accord, args), **{name: _of_accord(each) for name, each in kwargs.items()})
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        kind: Any = cls.accord
+        kind: Any = cls.kind
         return isinstance(kind, type) and isinstance(instance, kind)
 
     def __subclasscheck__(cls, subclass: Any) -> bool:
-        kind: Any = cls.accord
+        kind: Any = cls.kind
         return subclass is cls or (isinstance(kind, type) and issubclass(subclass, kind))
 
     def __getattr__(cls, name: str) -> Any:
@@ -65,5 +67,15 @@ def _of_accord(given: Any) -> Any:
 
 def law(name: str) -> Any:
     """Return the name of `numpyro.distributions` that makes this distribution of accord."""
-    made = getattr(dist, name)
-    return Law(name, (), {"accord": staticmethod(made), "__doc__": made.__doc__, "__module__": __name__})
+    own = getattr(dist, name)
+    made = DRAWN.get(name, own)
+    return Law(
+        name,
+        (),
+        {
+            "accord": staticmethod(made),
+            "kind": staticmethod(own),
+            "__doc__": own.__doc__,
+            "__module__": __name__,
+        },
+    )

@@ -24,11 +24,9 @@ def init_to_uniform(site: Message | None = None, radius: float = 2) -> Any:
     law, key = site["fn"], site["kwargs"].get("rng_key")
     if law.is_discrete:
         return _median(site, 15)
-    like = jax.eval_shape(
-        lambda key: law.sample(key, site["kwargs"].get("sample_shape", ())), jax.random.key(0)
-    )
     bijector = biject_to(law.support)
-    shape = bijector.inverse_shape(like.shape)
+    own = (*site["kwargs"].get("sample_shape", ()), *law.batch_shape, *law.event_shape)
+    shape = bijector.inverse_shape(own)
     at = jax.random.uniform(key, shape, minval=-radius, maxval=radius) if radius else jnp.zeros(shape)
     return bijector.forward(at)
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import jax
 
-from ..handlers import seed, trace
+from ..handlers import seed, substitute, trace
 from ..messages import Message
+from .initialization import init_to_feasible
 
 _NEEDS_VALUES = (
     jax.errors.ConcretizationTypeError,
@@ -28,10 +29,17 @@ def outline_of(
 
     def look(key: Any) -> None:
         found.clear()
-        found.update(trace(seed(program, key)).get_trace(*args, **kwargs))
+        begun = substitute(seed(program, key), substitute_fn=_inside)
+        found.update(trace(begun).get_trace(*args, **kwargs))
 
     try:
         jax.eval_shape(look, jax.random.key(0))
     except _NEEDS_VALUES:
         look(jax.random.key(0))
     return found
+
+
+def _inside(site: Message) -> Any:
+    """Return a value inside of the support of a continuous site: an improper law has no draws."""
+    is_discrete = site["type"] != "sample" or site["fn"].is_discrete
+    return None if is_discrete else init_to_feasible(site)

@@ -169,8 +169,7 @@ _OTHER_DRAWS = (
 TABLES: dict[str, dict[str, Row]] = {
     "numpyro.distributions": {
         **same(*DISTRIBUTIONS, "biject_to", "constraints", "kl_divergence", "transforms"),
-        **adapted(_OTHER_DRAWS, "Beta", "Binomial", "BinomialLogits", "BinomialProbs", "BetaBinomial"),
-        **adapted(_OTHER_DRAWS, "Categorical", "CategoricalLogits", "CategoricalProbs"),
+        **adapted(_OTHER_DRAWS, "Binomial", "BinomialLogits", "BinomialProbs", "BetaBinomial"),
         **adapted(
             "a base class for laws of your own; attributes that are arrays may be traced", "Distribution"
         ),
