@@ -8,10 +8,9 @@ that fails is drawn once more.
 
 import numpy as np
 import pytest
-from arviz_stats.base import array_stats
+from agreement import disagreements
 from laws import once_more_in_doubt
-from monte_carlo import mcse_mean, mcse_sd
-from posteriors import REFERENCES, model_of, scalar
+from posteriors import REFERENCES, model_of
 
 from accord import infer
 
@@ -33,22 +32,7 @@ CASES = [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for 
 @once_more_in_doubt(0, 1)
 def test_draws_agree_with_the_reference(name, seed):
     draws = infer.sample(model_of(name), seed=seed, **{**RUN, **OPTIONS.get(name, {})})
-    failures = []
-    for parameter, reference in REFERENCES[name]["parameters"].items():
-        values = scalar(draws.sites, parameter)
-        if "log" in reference:  # its variance is infinite, that of its log is not
-            parameter, values, reference = f"log {parameter}", np.log(values), reference["log"]
-        found = {"mean": (values.mean(), mcse_mean(values)), "sd": (values.std(ddof=1), mcse_sd(values))}
-        for figure, (value, own_error) in found.items():
-            error = np.hypot(own_error, reference[f"mcse_{figure}"])
-            z = (value - reference[figure]) / error
-            if not abs(z) < 4:
-                failures.append(
-                    f"{figure} of {parameter}: {value:.5g} for {reference[figure]:.5g}, z = {z:.1f}"
-                )
-        r_hat = array_stats.rhat(values)
-        if not r_hat < 1.01:
-            failures.append(f"R-hat of {parameter}: {r_hat:.4f}")
+    failures = disagreements(name, draws.sites)
     assert not failures, "\n".join(failures)
 
 

@@ -85,10 +85,19 @@ class FunctionProgram(AbstractProgram):
         view: View = every_site,
         beside: Collection[str] = (),
     ) -> Parts:
-        """Count all as likelihood."""
+        """Count all as likelihood, but for the log Jacobian where that is known."""
         del beside
         number = self.terms_at(pieces, data, view)[TERM]
-        return Parts(jnp.zeros_like(number), jnp.zeros_like(number), number)
+        jacobian = jnp.zeros_like(number)
+        if self.shown.log_jacobian is not None:
+            jacobian = jnp.asarray(self.shown.log_jacobian(self._tree(pieces)))
+        return Parts(jnp.zeros_like(number), jacobian, number - jacobian)
+
+    def said(self, position: Unknowns) -> str:
+        """Return why the function refuses a position, in its own words; empty where it has none."""
+        return (
+            "" if self.shown.said is None else self.shown.said(self._tree(pieces_at(position, self.layout)))
+        )
 
     def check_separate(self, data: Mapping[str, Any]) -> None:
         """Raise: a function has no parts."""

@@ -105,6 +105,11 @@ class AbstractProgram(abc.ABC):
         **Arguments**: `beside`, unknowns of which the prior counts as likelihood.
         """
 
+    def said(self, position: Unknowns) -> str:
+        """Return why a function refuses a position, in its own words; empty where it has none."""
+        del position
+        return ""
+
     def check_separate(self, data: Mapping[str, Any]) -> None:
         """Raise `ModelError` where prior and likelihood cannot be told apart."""
         del data

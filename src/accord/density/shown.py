@@ -27,6 +27,8 @@ class Shown:
     - `constrain`, from a position to values by name; `unconstrain`, from values by the names of leaves to a position.
     - `dims`, names of axes by the name of a value; `coords`, labels by dim.
     - `observed`, `constant`: arrays that the function holds, by name. They are shown beside the draws.
+    - `log_jacobian`, from a position to the part of the log density that comes from `constrain`; None if that is not
+      known apart. `said`, from a position to why the function refuses it, in its own words, or an empty string.
     """
 
     word: str = "from_function"
@@ -36,6 +38,8 @@ class Shown:
     coords: Mapping[str, Any] = field(default_factory=dict)
     observed: Mapping[str, np.ndarray] = field(default_factory=dict)
     constant: Mapping[str, np.ndarray] = field(default_factory=dict)
+    log_jacobian: Maps | None = None
+    said: Callable[[Any], str] | None = None
 
     def layout(self, leaves: Mapping[str, tuple[int, ...]], position: Any, dtype: np.dtype) -> Layout:
         """Arrange leaves, values and data.

@@ -80,22 +80,36 @@ def persist() -> str | None:
     most often.
     """
     folder: str | None = getattr(jax.config, "jax_compilation_cache_dir", None)  # set dynamically by JAX
-    choice = os.environ.get(SWITCH, "")
-    if folder is not None or choice.lower() in ("off", "0", "false"):
+    if folder is not None:
         return folder
-    home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    path = Path(choice) if choice else home / "accord" / "programs"
-    try:
-        path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.chmod(0o700)
-    except OSError:
-        return None  # a read-only home costs a compilation, not the run
+    path = private_folder("programs")
+    if path is None:
+        return None
     remove_incomplete(path)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_compilation_cache_dir", str(path))
     # JAX decides at its first compilation whether there is a cache, and would not look again.
     compilation_cache.reset_cache()
     return str(path)
+
+
+def private_folder(name: str) -> Path | None:
+    """Make a folder of compiled code, which is private to the user; None where that is off, or cannot be written.
+
+    It is `name` in accord's folder of the user's cache. In the folder that `ACCORD_COMPILATION_CACHE` names, JAX's
+    "programs" lie at the top, and others in a folder of their name.
+    """
+    choice = os.environ.get(SWITCH, "")
+    if choice.lower() in ("off", "0", "false"):
+        return None
+    home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    path = Path(choice) / ("" if name == "programs" else name) if choice else home / "accord" / name
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.chmod(0o700)
+    except OSError:
+        return None  # a read-only home costs a compilation, not the run
+    return path
 
 
 _SUFFIX = "-cache"  # of JAX's files

@@ -115,7 +115,8 @@ def _of_values(found: Blame, search: Search, whole: Whole, layout: Layout, posit
     bad = {name: term for name, term in found.terms.items() if not np.isfinite(term)}
     judged = judge(whole, layout, position, bad)
     first = judged.terms[0]
-    is_explained = first.kind == "observed" and first.is_outside and not judged.parameters
+    is_outside = first.kind == "observed" and first.is_outside and not judged.parameters
+    is_explained = is_outside or (first.kind == "function" and first.reason != "")
     operation, remarks = (None, ()) if is_explained else search.of_term(first.site, judged.written)
     return replace(
         found,

@@ -141,6 +141,15 @@ def correct_the_callback(case: Case) -> str:
     )
 
 
+def look_at_the_statement(case: Case) -> str:
+    """Advise on a position that a function refuses in its own words."""
+    del case
+    return (
+        "look at the statement that is named. Declare the bounds of the parameters that it depends on, or give them "
+        "priors that keep its arguments in range; now and then in warm-up it does no harm."
+    )
+
+
 def move_off_the_edge(case: Case) -> str:
     """Advise on a density that is zero or infinite at the edge of its support."""
     what = "zero" if case.is_impossible else "infinite"

@@ -36,7 +36,7 @@ class BadTerm:
 
     def __str__(self) -> str:
         if self.kind == "function":
-            return f"the function returns {self.log_density:g}"
+            return f"the function returns {self.log_density:g}{': ' * bool(self.reason)}{self.reason}"
         text = f"{self.kind} site {self.site!r} has log density {self.log_density:g}"
         if self.entries:
             shown = ", ".join(f"{shorten(value)}{at(index)}" for index, value in self.entries)

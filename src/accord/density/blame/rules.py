@@ -82,6 +82,11 @@ def _is_left_out(case: Case) -> bool:
 
 
 _RULES: tuple[Rule, ...] = (
+    (
+        "refused",
+        lambda case: case.term is not None and case.term.kind == "function" and case.term.reason != "",
+        remedies.look_at_the_statement,
+    ),
     ("observation_not_finite", _is_bad_observation, remedies.mask),
     (
         "infinite_bound",

@@ -41,7 +41,9 @@ def judge(whole: Whole, layout: Layout, position: Any, bad: Mapping[str, float])
     kinds = dict.fromkeys(bad, "factor") | {entry.name: entry.kind for entry in layout.sites}
     kinds |= {entry.name: "latent" for entry in layout.whole}
     if program is None:
-        return Judged(tuple(BadTerm(name, "function", term) for name, term in bad.items()), (), {})
+        reason = whole.program.said(whole.at(position))
+        terms = tuple(BadTerm(name, "function", term, reason=reason) for name, term in bad.items())
+        return Judged(terms, (), {})
     words: dict[str, Any] = {}
 
     def look(position: Any, data: Any) -> Any:
