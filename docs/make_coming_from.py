@@ -79,6 +79,7 @@ with a prior. Likelihood terms are `ac.sample` statements with `obs=`.
 - **Discrete parameters may be written as they are**, and are [summed out](discrete.md) as you would do by hand with
   `log_sum_exp`. Draws have their values.
 - **There is no C++ compiler to install.** A model compiles in a second or two.
+- **A program can stay as it is**: accord samples [Stan programs](stan_programs.md) too, with Stan's compiler.
 - **Functions of the draws replace generated quantities**: `infer.predict`, `infer.log_likelihood`, `infer.returned`.
 
 `variational` is [`infer.fit`](variational.md), and `pathfinder` is `infer.pathfinder`.""",

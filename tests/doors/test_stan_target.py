@@ -87,10 +87,25 @@ def test_gradients_second_derivatives_and_rows_are_those_of_the_density(density)
     assert values[3] == density.value_and_grad(q + steps[3])[0] == density(q + steps[3])
     ups, downs = np.split(np.asarray(values), 2)
     np.testing.assert_allclose(slope, (ups - downs) / 2e-5, rtol=1e-6, atol=1e-6)
-    hessian = jax.jit(jax.jacrev(jax.grad(density)))(q)
     ups, downs = np.split(np.asarray(slopes), 2)
-    np.testing.assert_allclose(hessian, (ups - downs) / 2e-5, rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(hessian, hessian.T, atol=1e-9)
+    for hessian in (jax.hessian(density), jax.jacrev(jax.grad(density))):
+        found = jax.jit(hessian)(q)
+        np.testing.assert_allclose(found, (ups - downs) / 2e-5, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(found, found.T, atol=1e-9)
+
+
+def test_derivatives_of_values_are_those_of_a_closed_form():
+    density = schools()
+    q, direction = at(density), at(density, 1)
+    values, moved = jax.jvp(density.constrain, (q,), (direction,))
+    np.testing.assert_allclose(moved["tau"], values["tau"] * direction[1], rtol=1e-9)
+    by_hand = direction[0] + moved["tau"] * values["z"] + values["tau"] * direction[2:]
+    np.testing.assert_allclose(moved["theta"], by_hand, rtol=1e-9)
+
+
+def test_third_derivatives_are_refused():
+    with pytest.raises(ModelError, match="first and second derivatives"):
+        jax.jvp(jax.hessian(schools()), (at(schools()),), (at(schools()),))
 
 
 @each(DENSITIES)
@@ -163,6 +178,8 @@ def test_another_program_cannot_take_up_a_run(tmp_path):
 def test_other_methods_take_it():
     paths = infer.pathfinder(schools(), paths=2, draws=50, quiet=True)
     assert np.isfinite(paths["y_rep"]).all()
+    fit = infer.fit(schools(), infer.guides.Laplace(), quiet=True, progress=False)
+    assert np.isfinite(fit.log_evidence_bound)
     started = infer.sample(
         schools(), init=infer.from_values({"mu": 3.0, "tau": 2.0, "z": np.zeros(8)}), **RUN
     )

@@ -83,19 +83,21 @@ def counts(y):
     ac.sample("y", dist.Normal(k, 1), obs=y)
 
 
-@jax.custom_vjp
-def backward_only(x):
-    return jnp.exp(x)
+@functools.partial(jax.custom_vjp, nondiff_argnums=(1,))
+def backward_only(x, scale):
+    return scale * jnp.exp(x)
 
 
-backward_only.defvjp(lambda x: (jnp.exp(x), x), lambda x, slope: (slope * jnp.exp(x),))
+backward_only.defvjp(
+    lambda x, scale: (scale * jnp.exp(x), x), lambda scale, x, slope: (slope * scale * jnp.exp(x),)
+)
 
 
 @ac.model
 def rate_by_a_solver(y):
     a = ac.sample("a", dist.Normal(0, 10))
     with ac.plate("row", len(y)):
-        ac.sample("y", dist.Poisson(ac.deterministic("rate", backward_only(a))), obs=y)
+        ac.sample("y", dist.Poisson(ac.deterministic("rate", backward_only(a, 1.0))), obs=y)
 
 
 @ac.model

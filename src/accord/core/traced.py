@@ -14,6 +14,7 @@ from jax.extend.core import Literal
 _SPENT = {
     "custom_jvp_call": ("jvp_jaxpr_fun",),
     "custom_vjp_call": ("fwd_jaxpr_thunk", "bwd", "out_trees"),
+    "custom_lin": ("bwd",),  # which no program can have: lowering refuses forward derivatives of `custom_vjp`
     "remat2": ("policy",),
 }
 _DERIVED = ("equinox.internal._primitive", "Flatten")

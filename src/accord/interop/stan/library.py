@@ -23,12 +23,14 @@ class Described:
     **Fields**
     - `parameters`, `others`: shapes by name, in the program's order; others are transformed parameters and generated
       quantities.
+    - `num_smooth`: how many numbers come before generated quantities.
     - `unconstrained`: how many unconstrained numbers each parameter has.
     - `names` of all numbers, in Stan's order, as `L.2.1`.
     """
 
     parameters: Mapping[str, tuple[int, ...]]
     others: Mapping[str, tuple[int, ...]]
+    num_smooth: int
     unconstrained: Mapping[str, int]
     names: tuple[str, ...]
 
@@ -94,7 +96,8 @@ class Library:
                     counts[word.partition(".")[0]] += 1
             else:
                 names = tuple(word for word in words if word)
-        return Described(shapes["p"], {**shapes["t"], **shapes["g"]}, counts, names)
+        num_smooth = sum(int(np.prod(shape)) for kind in "pt" for shape in shapes[kind].values())
+        return Described(shapes["p"], {**shapes["t"], **shapes["g"]}, num_smooth, counts, names)
 
     def messages(self, model: int) -> dict[str, int]:
         """Return what a model has printed, and why it refused positions, with how often, in this process."""
