@@ -41,6 +41,7 @@ class Library:
     def __init__(self, path: str, prefix: str):
         self.prefix = prefix
         self._functions = ctypes.CDLL(path)
+        self._functions.accord_is_loaded.restype = ctypes.c_bool
         for name in _HANDLERS:
             capsule = jax.ffi.pycapsule(getattr(self._functions, f"accord_{name}"))
             jax.ffi.register_ffi_target(f"{prefix}_{name}", capsule, platform="cpu")
