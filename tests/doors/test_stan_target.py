@@ -325,7 +325,7 @@ with jax.enable_x64(True):
 
 
 def test_processes_that_begin_at_once_compile_once(tmp_path):
-    """With a compiler that copies a library which is there."""
+    """And one without a cache compiles anew; with a compiler that copies a library which is there."""
     schools()
     tools = Toolchain.find()
     library = private_folder("stan") / digest_of(Translation.of(SCHOOLS, tools).source, tools) / "program.so"
@@ -339,3 +339,6 @@ def test_processes_that_begin_at_once_compile_once(tmp_path):
     assert [process.communicate()[0].strip() for process in begun] == ["10", "10"]
     assert log.read_text() == "compiled\n"
     assert len([*(tmp_path / "cache" / "stan").glob("*/*")]) == 1
+    without = {**environment, "ACCORD_COMPILATION_CACHE": "off"}
+    assert subprocess.check_output(command, env=without, text=True).strip() == "10"
+    assert log.read_text() == "compiled\n" * 2
