@@ -9,6 +9,8 @@ data that it would download are made up, the same for both. PYTHON is one that h
 import argparse
 import json
 import math
+import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -86,20 +88,28 @@ def run(python: str, library: str, script: Path, arguments: list[str], limit: fl
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "found.json"
         command = [python, str(HERE / "child.py"), library, str(out), str(script), *arguments]
-        began = time.perf_counter()
+        # Both libraries with the bytecode that an installation has.
+        own = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        began, before = time.perf_counter(), _processor_seconds()
         try:
             ran = subprocess.run(
-                command, capture_output=True, text=True, timeout=limit, check=False, cwd=folder
+                command, capture_output=True, text=True, timeout=limit, check=False, cwd=folder, env=own
             )
         except subprocess.TimeoutExpired:
             return {"error": f"not finished in {limit:g} s"}
-        seconds = time.perf_counter() - began
+        seconds, processor = time.perf_counter() - began, _processor_seconds() - before
         if ran.returncode != 0 or not out.exists():
             lines = [line for line in ran.stderr.strip().splitlines() if line.strip()]
             found = json.loads(out.read_text()) if out.exists() else {}
             said = lines[-1][:300] if lines else f"status {ran.returncode}"
             return {"error": said, "seconds": seconds, **found}
-        return {"seconds": seconds, **json.loads(out.read_text())}
+        return {"seconds": seconds, "processor": processor, **json.loads(out.read_text())}
+
+
+def _processor_seconds() -> float:
+    """Seconds of processors that children have taken, which a busy machine lengthens less than those of clocks."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def largest_z(first: dict[str, Any], second: dict[str, Any]) -> float:
@@ -141,6 +151,7 @@ def main() -> None:
         }
         if "error" not in ours and "error" not in theirs:
             row["times"] = round(theirs["seconds"] / ours["seconds"], 2)
+            row["processor"] = [round(ours["processor"], 1), round(theirs["processor"], 1)]
             row["z"] = round(largest_z(ours, theirs), 1)
             row["losses"] = [ours["losses"], theirs["losses"]]
         rows[name] = row
@@ -152,6 +163,9 @@ def main() -> None:
         mean = math.exp(sum(map(math.log, times)) / len(times))
         finished = sum(not isinstance(row["accord"], str) for row in rows.values())
         print(f"{finished} of {len(rows)} finished; {len(times)} in both, NumPyro / accord {mean:.2f}")
+        pairs = [row["processor"] for row in rows.values() if "processor" in row]
+        ratio = math.exp(sum(math.log(theirs / ours) for ours, theirs in pairs) / len(pairs))
+        print(f"by seconds of processors {ratio:.2f}")
 
 
 if __name__ == "__main__":

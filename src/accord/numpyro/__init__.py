@@ -44,4 +44,6 @@ _refuse = _refusal("numpyro")
 def __getattr__(name: str) -> _Any:
     if name in _MODULES:
         return _importlib.import_module(f".{name}", __name__)
+    if name == "render_model":
+        return _importlib.import_module(".infer.inspect", __name__).render_model
     return _refuse(name)

@@ -117,15 +117,12 @@ TABLES: dict[str, dict[str, Row]] = {
         "SDVI",
     ),
     "numpyro.contrib.ecs_proxies": missing("`HMCECS` expands around the mode by itself.", "taylor_proxy"),
-    "numpyro.contrib.hsgp.approximation": missing(
-        "write the model by `ac.model`, with `accord.gp`.",
-        "hsgp_matern",
-        "hsgp_periodic_non_centered",
-        "hsgp_rational_quadratic",
-        "hsgp_squared_exponential",
-        "linear_approximation",
-    ),
-    "numpyro.contrib.render": missing(
-        "draw the graph by `accord.numpyro.as_model(model, *args).graph().save('model.svg')`.", "render_model"
-    ),
+    "numpyro.contrib.hsgp.approximation": {
+        **same("hsgp_rational_quadratic", "hsgp_squared_exponential", "linear_approximation"),
+        **adapted("of order 1/2, 3/2 and 5/2", "hsgp_matern"),
+        **missing(
+            "write the model by `ac.model`, with `accord.gp.HarmonicBasis`.", "hsgp_periodic_non_centered"
+        ),
+    },
+    "numpyro.contrib.render": adapted("returns accord's graph, without graphviz", "render_model"),
 }

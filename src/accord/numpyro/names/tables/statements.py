@@ -22,10 +22,7 @@ TABLES: dict[str, dict[str, Row]] = {
         **adapted("has no effect: parameters are always checked", "enable_validation", "validation_enabled"),
         **adapted("has no effect: chains run in threads", "set_host_device_count"),
         **adapted("the release of NumPyro whose meaning is kept", "__version__"),
-        **missing(
-            "draw the graph by `accord.numpyro.as_model(model, *args).graph().save('model.svg')`.",
-            "render_model",
-        ),
+        **adapted("returns accord's graph, without graphviz", "render_model"),
         **missing(
             "it makes programs of Pyro run, with other names. Write them with the names of NumPyro.", "compat"
         ),

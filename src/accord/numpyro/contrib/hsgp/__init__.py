@@ -1,0 +1,1 @@
+"""Offer Gaussian processes by sines on a box, by the names of NumPyro."""
