@@ -171,7 +171,7 @@ class HMCECS(AbstractKernel):
 
     def batch_at(self, key: UInt32[Array, " 2"]) -> UInt32[Array, "parts 2"]:
         """See `AbstractKernel.batch_at`."""
-        return jnp.stack([keys.item(key, jnp.uint32(0), jnp.uint32(part)) for part in range(self.parts)])
+        return keys.item(key, jnp.uint32(0), jnp.arange(self.parts, dtype=jnp.uint32)).T
 
     def standing_on(self, state: SubsampledState, words: UInt32[Array, "parts 2"]) -> SubsampledState:
         """See `AbstractKernel.standing_on`."""
