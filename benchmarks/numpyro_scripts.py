@@ -90,6 +90,8 @@ def run(python: str, library: str, script: Path, arguments: list[str], limit: fl
         command = [python, str(HERE / "child.py"), library, str(out), str(script), *arguments]
         # Both libraries with the bytecode that an installation has.
         own = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        # Cold: without programs that runs before have compiled, but with the fonts that Matplotlib has found.
+        own |= {"XDG_CACHE_HOME": folder, "MPLCONFIGDIR": str(Path.home() / ".cache" / "matplotlib")}
         began, before = time.perf_counter(), _processor_seconds()
         try:
             ran = subprocess.run(
