@@ -36,7 +36,7 @@ RATES = {
     "report/test_report_figures.py": 7e-8,
     "predictive/test_moment_match.py": 1e-9,
     "predictive/test_refits.py": 38 * 2e-9,
-    "evidence/test_bridge.py": 2 * 2 * 2e-9,
+    "evidence/test_bridge.py": 2 * 2 * 2e-9 + 2e-9 + 1e-7,
     "evidence/test_bridge_sampling.py": (6 * 2 + 3 + 2) * 2e-9,
     "evidence/test_importance.py": 2e-9,
     "evidence/test_thermodynamic.py": 2e-9 + 2 * 2e-9,

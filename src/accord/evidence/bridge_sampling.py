@@ -16,7 +16,7 @@ from ..predictive.unconstrained import Rows, density_of_free, over_rows, positio
 from ..report.diagnostics import r_hat
 from ..report.log_evidence import LogEvidence
 from .base import AbstractEvidenceMethod
-from .bridge import Bridge, bridged, effective_draws, ratios
+from .bridge import Bridge, bridged, effective_draws, error_of_both, ratios
 
 Proposal = Literal["normal", "warp3"]
 
@@ -44,7 +44,8 @@ class BridgeSampling(AbstractEvidenceMethod):
 
     **Source**: Meng & Wong (1996), Statistica Sinica 6, 831-860; Meng & Schilling (2002), J. Computational and
     Graphical Statistics 11, 552-586, for `"warp3"`; error by Frühwirth-Schnatter (2004), Econometrics Journal 7,
-    143-167. The mean over both halves departs from these, where one half fits and the other is bridged.
+    143-167. The mean over both halves departs from these, where one half fits and the other is bridged; its error
+    counts that each half does both.
 
     **Example**
 
@@ -96,10 +97,10 @@ class BridgeSampling(AbstractEvidenceMethod):
                     "`infer.check(model)` looks for the cause."
                 )
             each.append(bridged(found, effective_draws(used)))
-        values, errors = [one.value for one in each], [one.standard_error for one in each]
+        values = [one.value for one in each]
         return LogEvidence(
             float(np.mean(values)),
-            float(np.hypot(errors[0], errors[1]) / 2),
+            error_of_both(*each),
             float(np.mean([one.forward for one in each])),
             float(np.mean([one.backward for one in each])),
             tuple(by_severity(_doubts(each, positions, density))),
@@ -145,7 +146,7 @@ def _check_moving(density: LogDensity, positions: np.ndarray) -> None:
 def _doubts(each: list[Bridge], positions: np.ndarray, density: LogDensity) -> list[Notice]:
     (one, other), dim = each, positions.shape[-1]
     found = []
-    error = float(np.hypot(one.standard_error, other.standard_error) / 2)
+    error = error_of_both(one, other)
     remedy = 'Draw more; try infer.BridgeSampling("warp3"), or infer.Tempered() in the place of the sampler.'
     if not one.is_settled or not other.is_settled:
         found.append(
