@@ -213,6 +213,27 @@ BUGS = {
         "energy = path.energy",
         ("tests/kernels/test_mixed_hmc.py::test_a_site_that_nothing_depends_on_has_its_shares",),
     ),
+    "blocks that do not adapt": Bug(
+        "of the blocks of a Gibbs sampler, only the first learns from its draws",
+        "adaptation/each_block.py",
+        "in update.own if isinstance(update, UpdateOfBlocks) else every:",
+        "in every[:1]:",
+        ("tests/kernels/test_gibbs.py::test_each_block_adapts_to_what_it_moves",),
+    ),
+    "scale of a conditional": Bug(
+        "draws of a conditional distribution are a fifth too large",
+        "density/conditional.py",
+        "name: found[name].sample(jax.random.fold_in(key, number))",
+        "name: 1.2 * found[name].sample(jax.random.fold_in(key, number))",
+        ("tests/kernels/test_conditional.py::test_draws_are_those_of_the_posterior[a mean beside NUTS]",),
+    ),
+    "support out of order": Bug(
+        "a sweep over the values of a discrete entry leaves out the smallest, and takes the present one",
+        "kernels/discrete_gibbs.py",
+        "value = value + (~is_step & (value >= now))",
+        "value = value + ~is_step",
+        ("tests/kernels/test_discrete_gibbs.py::test_nothing_cancels_where_one_value_is_nearly_certain",),
+    ),
     "labels without their scale": Bug(
         "discrete sites are drawn at once from tables that forget the scale of a site",
         "density/eliminate/discrete/tables.py",
