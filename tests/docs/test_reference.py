@@ -6,6 +6,7 @@ import importlib.util
 import json
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from accord.cli import main
+from accord.language import ModelFunction
 
 DOCS = Path(__file__).parents[2] / "docs"
 sys.path.insert(0, str(DOCS))
@@ -29,17 +31,39 @@ THINGS = {
     for page in reference_names.pages().values()
     for name, thing in page.things.items()
 }
+
+
+def with_methods(things):
+    """Return things and those of their methods that have an example, by name."""
+    found = dict(things)
+    for name, thing in things.items():
+        for member, value in vars(thing).items() if isinstance(thing, type) else ():
+            function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+            if (
+                not member.startswith("_")
+                and callable(function)
+                and "**Example**" in (function.__doc__ or "")
+            ):
+                found[f"{name}.{member}"] = function
+    return found
+
+
+# A method of a class that the reference does not name is here too.
+WITH_EXAMPLES = with_methods(THINGS) | {"ac.model.bind": ModelFunction.bind}
 SETUP = (DOCS / "reference_setup.py").read_text(encoding="utf-8")
 # What takes long: to compile a sampler, also for the draws that are looked at, and to compute networks eagerly.
 SAMPLES = re.compile(r"infer\.(sample|calibrate|simulate_and_recover)\(|reparam\.propose\(|\bdraws\b(?!=)")
 HAS_NETWORK = re.compile(r"NN\.init|Coupling")
+FITS = re.compile(r"infer\.(fit|pathfinder)\(")
 WAITS = {"member", "watch", "stop"}  # for a run elsewhere
 PACKAGES = {"infer.Ray": "ray"}  # that the tests do not bring
 
 
 def with_marks(name):
-    example = make_reference.example_of(THINGS[name])
-    marks = [pytest.mark.slow] if SAMPLES.search(example) or HAS_NETWORK.search(example) else []
+    example = make_reference.example_of(WITH_EXAMPLES[name])
+    is_slow = SAMPLES.search(example) or HAS_NETWORK.search(example)
+    is_slow = is_slow or (name not in THINGS and FITS.search(example))
+    marks = [pytest.mark.slow] if is_slow else []
     if (package := PACKAGES.get(name)) and importlib.util.find_spec(package) is None:
         marks.append(pytest.mark.skip(reason=f"{package} is not installed"))
     return pytest.param(name, marks=marks)
@@ -79,10 +103,24 @@ def test_every_public_name_has_an_example():
     assert not [name for name, thing in THINGS.items() if not make_reference.example_of(thing)]
 
 
-@pytest.mark.parametrize("name", [with_marks(name) for name in THINGS])
+def test_every_example_of_the_code_is_one_that_is_run():
+    run = {make_reference.example_of(thing) for thing in WITH_EXAMPLES.values()}
+    missed = []
+    own = DOCS.parent / "src" / "accord"
+    for file in {*own.rglob("*.py")} - {own / "numpyro" / "install.py"}:  # which has a test of its own
+        text = file.read_text(encoding="utf-8")
+        for part in ast.walk(ast.parse(text)) if ">>>" in text else ():
+            if isinstance(part, ast.ClassDef | ast.FunctionDef | ast.Module):
+                found = ast.get_docstring(part) or ""
+                if ">>>" in found and found.partition("**Example**")[2].strip("\n") not in run:
+                    missed.append(f"{file.name}: {getattr(part, 'name', 'the file')}")
+    assert not missed
+
+
+@pytest.mark.parametrize("name", [with_marks(name) for name in WITH_EXAMPLES])
 def test_an_example_prints_what_it_shows(name, request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    example = make_reference.example_of(THINGS[name])
+    example = make_reference.example_of(WITH_EXAMPLES[name])
     names = request.getfixturevalue("with_draws" if SAMPLES.search(example) else "without_draws")
     test = doctest.DocTestParser().get_doctest(f"{example}\n", names, name, None, 0)
     report: list[str] = []
@@ -90,6 +128,19 @@ def test_an_example_prints_what_it_shows(name, request, tmp_path, monkeypatch):
         found = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=report.append)
     assert found.attempted
     assert not found.failed, "".join(report)
+
+
+@pytest.mark.slow
+def test_the_example_of_what_takes_the_place_of_numpyro_prints_what_it_shows():
+    """In a process of its own, where NumPyro itself was not imported."""
+    code = """
+import doctest, sys
+import accord.numpyro
+found = doctest.testmod(sys.modules["accord.numpyro.install"])
+sys.exit(found.failed or not found.attempted)
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout + found.stderr
 
 
 def test_the_pages_are_what_the_code_gives():
