@@ -11,10 +11,10 @@ from accord.core.errors import OptionError, StorageError
 from accord.core.precision import scope
 from accord.density import LogDensity
 from accord.mcmc.placed import placed
+from accord.resampling import AbstractResampling
 from accord.smc.moves import compiled_moves
 from accord.smc.plan import Plan
 from accord.smc.population import ParticleStretch
-from accord.smc.resampling import AbstractResampling
 from accord.smc.tuning import metric_of
 
 SMALL = dict(particles=200, moves=10)

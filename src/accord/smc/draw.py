@@ -16,6 +16,7 @@ from ..language import Model
 from ..mcmc.placed import placed
 from ..mcmc.samplers import check_adaptation, check_sampler
 from ..report import AbstractProgress
+from ..resampling import AbstractResampling, Systematic
 from ..runs.carry_out import carry_out, closed_on_error
 from ..runs.interrupts import Interrupts
 from ..runs.method import RunRequest
@@ -26,7 +27,6 @@ from .host import PopulationHost
 from .machine import SMC
 from .plan import Plan
 from .population import Population
-from .resampling import AbstractResampling, Systematic
 from .result import SMCDraws
 from .stored import describe
 

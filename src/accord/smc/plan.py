@@ -8,7 +8,7 @@ from ..adaptation.hamiltonian import Hamiltonian
 from ..core.pace import USUAL, Pace
 from ..core.precision import Precision, float_dtype
 from ..kernels import AbstractKernel
-from .resampling import AbstractResampling
+from ..resampling import AbstractResampling
 
 KIND = "smc"
 """Name of this method in a manifest."""

@@ -17,10 +17,10 @@ from ..density import LogDensity
 from ..optimise.approximation import AbstractApproximation
 from ..report.labels import read_written
 from ..report.log_evidence import LogEvidence
+from ..resampling import Systematic
 from ..storage import AbstractRun
 from ..vi.draws import GuideDraws
 from .estimate import log_evidence_of
-from .resampling import Systematic
 from .stored import Ended
 
 if TYPE_CHECKING:

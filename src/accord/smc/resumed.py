@@ -18,6 +18,7 @@ from ..language import Model
 from ..mcmc.placed import placed
 from ..mcmc.samplers import sampler_from
 from ..report import AbstractProgress
+from ..resampling import RESAMPLING, AbstractResampling
 from ..runs.carry_out import carry_out
 from ..runs.interrupts import Interrupts
 from ..runs.requests import density_of
@@ -31,7 +32,6 @@ from .draw import check_kernel, order_of
 from .findings import findings
 from .plan import Plan
 from .population import DRAW, STATE, TEMPER, Cloud, Population
-from .resampling import RESAMPLING, AbstractResampling
 from .result import SMCDraws
 from .stored import check_kind, describe, ended
 

@@ -9,12 +9,12 @@ import numpy as np
 from ..core.errors import StorageError
 from ..core.tree import kept
 from ..density import LogDensity
+from ..resampling import AbstractResampling
 from ..runs.stored import describe as runs
 from ..runs.stored.checked import built_from
 from ..storage import AbstractRun, Manifest, Segment
 from .plan import KIND, Plan
 from .population import DRAW, POSITION, SITE, TEMPER
-from .resampling import AbstractResampling
 
 UNKNOWNS = "unknowns"
 """Name in the settings of a manifest of where each unknown lies in a position."""

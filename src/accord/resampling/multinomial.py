@@ -1,9 +1,9 @@
 """Resample independently."""
 
-import numpy as np
+from typing import Any
 
-from ...core.options import checks_fields
-from .base import AbstractResampling, by_inverse_cdf
+from ..core.options import checks_fields
+from .base import AbstractResampling, by_inverse_cdf, numpy_of
 
 
 @checks_fields
@@ -18,6 +18,6 @@ class Multinomial(AbstractResampling):
     (1, 4000)
     """
 
-    def ancestors(self, weights: np.ndarray, count: int, generator: np.random.Generator) -> np.ndarray:
+    def ancestors(self, weights: Any, count: int, generator: Any) -> Any:
         """See `AbstractResampling.ancestors`."""
-        return by_inverse_cdf(weights, np.sort(generator.random(count)))
+        return by_inverse_cdf(weights, numpy_of(weights).sort(generator.random(count)))

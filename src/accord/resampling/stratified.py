@@ -1,8 +1,10 @@
 """Resample at a random point of each stratum."""
 
+from typing import Any
+
 import numpy as np
 
-from ...core.options import checks_fields
+from ..core.options import checks_fields
 from .base import AbstractResampling, by_inverse_cdf
 
 
@@ -20,6 +22,8 @@ class Stratified(AbstractResampling):
     (1, 4000)
     """
 
-    def ancestors(self, weights: np.ndarray, count: int, generator: np.random.Generator) -> np.ndarray:
+    def ancestors(self, weights: Any, count: int, generator: Any) -> Any:
         """See `AbstractResampling.ancestors`."""
-        return by_inverse_cdf(weights, (np.arange(count) + generator.random(count)) / count)
+        return by_inverse_cdf(
+            weights, (np.arange(count, dtype=weights.dtype) + generator.random(count)) / count
+        )

@@ -3,12 +3,14 @@
 Means and variances of 2 x 4 counts are compared with closed forms within 6 standard errors (2e-9 each).
 """
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
-from laws import each
+from laws import compiled, each
 
 from accord import infer
-from accord.smc.resampling import RESAMPLING
+from accord.resampling import CONDITIONAL, RESAMPLING, Uniforms
 
 WEIGHTS = np.array([0.1, 0.2, 0.3, 0.4])
 SCHEMES = {name: scheme() for name, scheme in RESAMPLING.items()}
@@ -67,3 +69,54 @@ def test_ancestors_are_ordered_and_none_has_weight_zero(scheme):
     for edge in (0.0, np.nextafter(1, 0)):  # points at the very ends of shares
         assert set(scheme.ancestors(weights, 8, Fixed(edge))) <= {1, 3}
     assert scheme.ancestors(np.array([0.0, 1e-300, 0.0]), 3, generator).tolist() == [1, 1, 1]
+
+
+@each(SCHEMES)
+def test_a_program_chooses_the_ancestors_that_the_host_chooses(scheme):
+    weights = np.array([0.0, 0.3, 0.2, 0.0, 0.4, 0.1, 0.0])
+    for number in range(3):
+        uniforms = Uniforms(jax.random.key(number), jnp.dtype(float))
+        found = compiled(lambda weights, u=uniforms: scheme.ancestors(weights, 9, u))(weights)
+        assert found.tolist() == scheme.ancestors(weights, 9, AsNumpy(uniforms)).tolist()
+
+
+class AsNumpy:
+    """The uniform numbers of a program, as arrays of NumPy."""
+
+    def __init__(self, uniforms):
+        self.uniforms = uniforms
+
+    def random(self, size=None):
+        return np.asarray(self.uniforms.random(size))
+
+
+@each({name: scheme() for name, scheme in CONDITIONAL.items()})
+def test_given_an_ancestor_that_is_drawn_by_weight_so_are_the_others(scheme):
+    """An average over a grid of all uniform numbers of the systematic scheme, so that no chance comes in."""
+    weights = jnp.asarray([0.1, 0.37, 0.0, 0.53])
+    points = (jnp.arange(40, dtype=float) + 0.5) / 40
+    grid = jnp.stack(jnp.meshgrid(points, points, points, indexing="ij"), -1).reshape(-1, 3)
+    grid = jnp.concatenate([grid, grid[:, :1]], axis=1)
+
+    def chosen(levels, first):
+        return scheme.ancestors(weights, first, Levels(levels))
+
+    firsts = [0, 1, 3]
+    found = [np.asarray(compiled(jax.vmap(chosen, (0, None)))(grid, jnp.asarray(first))) for first in firsts]
+    assert all(np.all(each[:, 0] == first) for each, first in zip(found, firsts, strict=True))
+    for place in range(1, 4):
+        shares = sum(
+            float(weights[first]) * np.bincount(each[:, place], minlength=4) / len(grid)
+            for each, first in zip(found, firsts, strict=True)
+        )
+        assert np.max(np.abs(shares - np.asarray(weights))) < 0.02, place
+
+
+class Levels:
+    """Uniform numbers that are known."""
+
+    def __init__(self, levels):
+        self.levels = levels
+
+    def random(self, size=None):
+        return self.levels[0] if size is None else self.levels[:size]
