@@ -104,7 +104,9 @@ RATES = {
     "sampler/test_sbc.py": 1e-6,
     "sampler/test_wide_groups.py": 3e-6,
     "vi/test_pathfinder.py": 20 * 2e-9,
-    "smc/test_resampling.py": 32 * 2e-9,
+    "particles/test_filter.py": (11 + 4 + 1) * 2e-9,
+    "particles/test_particle_gibbs.py": (4 * 5 + 10 + 2) * 2e-9,
+    "resampling/test_resampling.py": 32 * 2e-9,
     "smc/test_known_evidence.py": 40 * 2e-9 + 2e-7,
 }
 # What only says how such figures are computed.

@@ -33,6 +33,7 @@ from .kernels import Gibbs as Gibbs
 from .kernels import Metropolis as Metropolis
 from .kernels import MixedHMC as MixedHMC
 from .kernels import Mixture as Mixture
+from .kernels import ParticleGibbs as ParticleGibbs
 from .kernels import RandomWalk as RandomWalk
 from .kernels import Repeat as Repeat
 from .kernels import Slice as Slice
@@ -50,6 +51,8 @@ from .predictive.evaluate import log_joint as log_joint
 from .predictive.evaluate import log_likelihood as log_likelihood
 from .predictive.evaluate import log_prior as log_prior
 from .predictive.evaluate import returned as returned
+from .predictive.filter import filter as filter
+from .predictive.filtered import Filtered as Filtered
 from .predictive.future import leave_future_out as leave_future_out
 from .predictive.kfold import kfold as kfold
 from .predictive.loo import loo as loo

@@ -84,7 +84,7 @@ class ExactConditional:
             name: found[name].sample(jax.random.fold_in(key, number))
             for number, name in enumerate(self.names)
         }
-        return self.put(density, position, values)
+        return position_with(density, position, values, self.owner)
 
     def compared(
         self, density: LogDensity, position: Position, given: Mapping[str, Any]
@@ -139,33 +139,35 @@ class ExactConditional:
                     "parameter for each entry."
                 )
 
-    def put(self, density: LogDensity, position: Position, values: Mapping[str, Any]) -> Position:
-        """Return the position at which the block has these values, with its maps as of all others."""
-        whole = _program(density, self.owner)
-        pieces = density.program.pieces(_as_given(position))
-        cast = {
-            name: jnp.asarray(
-                value, jnp.int32 if density.layout[name].kind == "whole" else position.free.dtype
-            )
-            for name, value in values.items()
+
+def position_with(density: LogDensity, position: Position, values: Mapping[str, Any], owner: str) -> Position:
+    """Return the position at which some sites have these values, with their maps as of all others.
+
+    **Raises** `OptionError` for the density of a function; errors begin with `owner`.
+    """
+    whole = _program(density, owner)
+    pieces = density.program.pieces(_as_given(position))
+    cast = {
+        name: jnp.asarray(value, jnp.int32 if density.layout[name].kind == "whole" else position.free.dtype)
+        for name, value in values.items()
+    }
+
+    def choice_of(site: Site) -> AbstractChoice:
+        if site.name in cast:
+            return Given(cast[site.name])
+        return chosen_at(site, pieces[site.name]) if site.name in pieces else Chosen(first_value)
+
+    with concrete(whole.constants):
+        model = whole.model(density.program.whole_data(density.data), position.free.dtype)
+        sites = sites_of(model, choice_of)
+        new = {
+            name: value
+            if isinstance(sites[name].treatment, Whole)
+            else bijector_of(sites[name]).inverse(sites[name].value)
+            for name, value in cast.items()
         }
-
-        def choice_of(site: Site) -> AbstractChoice:
-            if site.name in cast:
-                return Given(cast[site.name])
-            return chosen_at(site, pieces[site.name]) if site.name in pieces else Chosen(first_value)
-
-        with concrete(whole.constants):
-            model = whole.model(density.program.whole_data(density.data), position.free.dtype)
-            sites = sites_of(model, choice_of)
-            new = {
-                name: cast[name]
-                if isinstance(sites[name].treatment, Whole)
-                else bijector_of(sites[name]).inverse(sites[name].value)
-                for name in self.names
-            }
-        found = joined({**pieces, **new}, density.layout)
-        return found if isinstance(found, Position) else Position(found.astype(position.free.dtype))
+    found = joined({**pieces, **new}, density.layout)
+    return found if isinstance(found, Position) else Position(found.astype(position.free.dtype))
 
 
 class Values(Mapping[str, Any]):

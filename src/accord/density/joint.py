@@ -158,6 +158,13 @@ class Predictive(TracedModel):
                 )
         return jax.tree.map(jnp.asarray, value)
 
+    def sites_within(self, values: Mapping[str, Any], *outside: AbstractHandler) -> dict[str, Site]:
+        """Run the model with these values inside of handlers, innermost first; return its sites, hidden ones left out.
+
+        The handlers choose the values of all unknowns that are not given.
+        """
+        return self._run(values, *outside)[1]
+
     def _new(self, name: str, values: Mapping[str, Any], key: jax.Array) -> DrawNew:
         """Choose how to draw the entries of a site that have new labels."""
         axes = range(-len(self.layout[name].shape), 0)

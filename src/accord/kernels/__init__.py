@@ -16,6 +16,7 @@ from .metropolis import Metropolis as Metropolis
 from .mixed_hmc import MixedHMC as MixedHMC
 from .mixture import Mixture as Mixture
 from .nuts import NUTS as NUTS
+from .particle_gibbs import ParticleGibbs as ParticleGibbs
 from .point import Point as Point
 from .point import Target as Target
 from .population import AbstractPopulation as AbstractPopulation
@@ -43,6 +44,7 @@ KERNELS: dict[str, type[AbstractKernel]] = {
         Gibbs,
         MixedHMC,
         Mixture,
+        ParticleGibbs,
         Repeat,
         SGHMC,
         SGLD,

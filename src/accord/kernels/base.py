@@ -17,7 +17,7 @@ from ..core.modules import Module
 from ..core.position import Position
 from ..core.stats import Ending, Info, Stat
 from ..core.tree import node, where
-from .formula import Draw, Formula, Tabled
+from .formula import Draw, Needed
 from .places import Places
 from .point import Point
 from .rarely import Rarely
@@ -169,7 +169,7 @@ class AbstractKernel(Module):
         return ()
 
     @property
-    def formulas(self) -> tuple[Formula | Tabled, ...]:
+    def formulas(self) -> tuple[Needed, ...]:
         """Return what it needs of the model beside the log density, once it is placed; by default nothing."""
         return ()
 

@@ -15,7 +15,7 @@ from ..adaptation.each_block import Turns
 from ..core.errors import OptionError
 from ..core.stats import Info, Stat
 from .base import AbstractKernel
-from .formula import Formula, Tabled
+from .formula import Needed
 from .places import Part
 from .point import Point
 from .rarely import Rarely
@@ -56,7 +56,7 @@ class AbstractHolder(AbstractKernel):
         return tuple(names for kernel in self.held for names in kernel.at_once)
 
     @property
-    def formulas(self) -> tuple[Formula | Tabled, ...]:
+    def formulas(self) -> tuple[Needed, ...]:
         """See `AbstractKernel.formulas`: those of all kernels."""
         return tuple(formula for kernel in self.held for formula in kernel.formulas)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from jaxtyping import Array, UInt32
 
 from ..core.position import Position
+from ..resampling import AbstractConditionalResampling
 from .places import Part
 
 if TYPE_CHECKING:
@@ -45,6 +46,24 @@ class Tabled:
     names: tuple[str, ...]
     redraw: Any = field(compare=False, repr=False)
     is_metropolised: bool
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Draw of the states of a series given all else, by particles.
+
+    **Fields**: `names`, of the states and of unknowns where the series begins; `particles`, how many; `resampling`, of
+    the others given the reference; `has_ancestor_sampling`, whether the reference gets another past at each step.
+    """
+
+    names: tuple[str, ...]
+    particles: int
+    resampling: AbstractConditionalResampling
+    has_ancestor_sampling: bool
+
+
+Needed = Formula | Tabled | Trajectory
+"""What a kernel may need of a model."""
 
 
 def shared_out(kernels: Iterable["AbstractKernel"], draws: Iterable[Draw]) -> tuple[tuple[Draw, ...], ...]:

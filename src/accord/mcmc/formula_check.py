@@ -16,9 +16,9 @@ from ..core.tree import to_numpy
 from ..density import Entry, LogDensity
 from ..density.conditional import ExactConditional
 from ..kernels import AbstractKernel
-from ..kernels.formula import Formula
+from ..kernels.formula import Formula, Trajectory
 from ..programs.standalone import compile_alone
-from .formulas import OWNER, exact_conditional
+from .formulas import OWNER, exact_conditional, trajectory_of
 from .start.base import AT_ONCE, AbstractPoints
 
 _NUM_DRAWS = 20  # values of a block that are drawn from a formula, to be compared
@@ -38,9 +38,13 @@ def check_formulas(
     Between some values of a block, its log density must differ as the model's does, all else being equal. The values
     are drawn by the formula; those of the starting points are among them, as they may be where it draws none.
 
-    **Raises** `OptionError` where they do not, and for rows of data that are cut.
+    **Raises** `OptionError` where they do not, and for rows of data that are cut; `SiteError` for states that are to be
+    drawn by particles, and are no series.
     """
     formulas = [each for each in kernel.formulas if isinstance(each, Formula)]
+    for each in kernel.formulas:
+        if isinstance(each, Trajectory):
+            trajectory_of(density, each)
     if not formulas:
         return
     if is_cut:

@@ -1,4 +1,4 @@
-"""Trace the draws by formulas and by tables for the program that moves chains."""
+"""Trace the draws by formulas, by tables and by particles for the program that moves chains."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -15,7 +15,9 @@ from ..density import LogDensity
 from ..density.ahead import split
 from ..density.conditional import ExactConditional
 from ..kernels import AbstractKernel
-from ..kernels.formula import Draw, Formula, Tabled
+from ..kernels.formula import Draw, Formula, Needed, Tabled, Trajectory
+from ..particles.conditional_loop import ConditionalWay
+from ..particles.posterior import TrajectoryDraw
 from ..programs.callbacks import without_raising
 
 OWNER = "Conditional"
@@ -43,9 +45,19 @@ def traced_draws(target: LogDensity, kernel: AbstractKernel, position: Any, data
     return found
 
 
-def _drawn(target: LogDensity, formula: Formula | Tabled) -> Callable[..., Position]:
+def trajectory_of(density: LogDensity, formula: Trajectory) -> TrajectoryDraw:
+    """Return the draw of the states of a series of a density. Raises as `TrajectoryDraw.of`."""
+    way = ConditionalWay(
+        formula.particles, formula.resampling, formula.has_ancestor_sampling, "ParticleGibbs"
+    )
+    return TrajectoryDraw.of(density, formula.names, way)
+
+
+def _drawn(target: LogDensity, formula: Needed) -> Callable[..., Position]:
     if isinstance(formula, Tabled):
         return partial(formula.redraw.drawn, is_metropolised=formula.is_metropolised)
+    if isinstance(formula, Trajectory):
+        return trajectory_of(target, formula).drawn
     return exact_conditional(target, formula).drawn
 
 

@@ -33,17 +33,19 @@ def over_draws(
     executor: AbstractExecutor | None = None,
     seed: int = 0,
     num_draws: int | None = None,
+    use: int = keys.USE_PREDICT,
 ) -> Any:
     """The tree of arrays that `evaluate(target, values, key)` returns for each draw, with axes `(chain, draw, ...)`.
 
-    `num_draws` is of use where there are no draws to go by; `function`, of `infer`, is whose options these are.
+    `num_draws` is of use where there are no draws to go by; `function`, of `infer`, is whose options these are; `use`,
+    of `core.keys`, what the random numbers are for.
 
     **Raises** `OptionError` for a seed or an executor that cannot be, and where the result would not fit into memory.
     """
     where = check_executor(function, executor)
     count = source.num_draws if num_draws is None else num_draws
     num_chains = len(source.chains)
-    key_words = [keys.words(keys.chain_key(seed, chain), keys.USE_PREDICT, count) for chain in source.chains]
+    key_words = [keys.words(keys.chain_key(seed, chain), use, count) for chain in source.chains]
     like = {name: _one(source.series, name, target) for name in target.read}
     job = Job.of(target, evaluate, like, where.pace.predicted_rows)
     leaves, structure = jax.tree.flatten(job.result)

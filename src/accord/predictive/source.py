@@ -23,6 +23,9 @@ from ..vi.pathfinder.result import Paths
 from ..vi.result import Fit
 from .results import LogLikelihood, Predictions
 
+RESULTS = (Draws, GuideDraws, Fit, Paths, SMCDraws)
+"""What holds draws of a model's unknowns, from whatever method."""
+
 
 @dataclass(frozen=True)
 class Source:

@@ -75,19 +75,23 @@ class Steps:
                 sites[name] = replace(sites[name], value=source.value)
         return LoopResult(carry, outputs, sites, self.answers)
 
+    def scanned(self) -> LoopResult:
+        """Run the loop by `jax.lax.scan`."""
+
+        def body(carry: Any, now: Any) -> tuple[Any, Any]:
+            carry, output, sites = self(carry, now)
+            return carry, (output, self.arrays(sites))
+
+        loop = self.loop
+        carry, (outputs, arrays) = scan_in_blocks(
+            body, loop.init, self.inputs, loop.length, reverse=loop.reverse, block=loop.block
+        )
+        return self.result(carry, outputs, arrays)
+
 
 def scanned(loop: Loop) -> LoopResult:
     """Run a loop by `jax.lax.scan`."""
-    steps = Steps.of(loop)
-
-    def body(carry: Any, now: Any) -> tuple[Any, Any]:
-        carry, output, sites = steps(carry, now)
-        return carry, (output, steps.arrays(sites))
-
-    carry, (outputs, arrays) = scan_in_blocks(
-        body, loop.init, steps.inputs, loop.length, reverse=loop.reverse, block=loop.block
-    )
-    return steps.result(carry, outputs, arrays)
+    return Steps.of(loop).scanned()
 
 
 def _step(trace: Trace, step: Any, carry: Any, x: Any) -> tuple[Any, Any, dict[str, Site]]:
