@@ -132,8 +132,8 @@ INFERENCE: Topics = {
     ),
     "populations": (
         "Populations",
-        "Sequential Monte Carlo, and schemes of resampling.",
-        ("smc",),
+        "Sequential Monte Carlo, particle filters, and schemes of resampling.",
+        ("smc", "predictive.filter", "predictive.filtered", "resampling"),
     ),
     "checks": (
         "Checks",

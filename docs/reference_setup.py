@@ -1,4 +1,4 @@
-"""Say what the examples of the reference begin with: imports, three models with data, and draws of one."""
+"""Say what the examples of the reference begin with: imports, four models with data, and draws of one."""
 
 import jax
 import jax.numpy as jnp
@@ -38,7 +38,20 @@ def coin(num_tosses, y=None):
         return ac.sample("y", dist.Bernoulli(p), obs=y)
 
 
+@ac.model
+def level(flow):
+    drift = ac.sample("drift", dist.HalfNormal(1.0))
+
+    def step(x, observed):
+        x = ac.sample("x", dist.Normal(x, drift))
+        ac.sample("flow", dist.Normal(x, 1.0), obs=observed)
+        return x, None
+
+    ac.scan(step, 0.0, flow)
+
+
 sigma = np.array([15, 10, 16, 11, 9, 11, 10, 18.0])
 y = np.array([28, 8, -3, 7, -1, 1, 18, 12.0])
 heads = np.array([1, 0, 1, 1])
+flow = np.array([0.3, -0.4, 1.1, 0.8])
 draws = infer.sample(eight_schools(sigma, y), draws=200, chains=2, seed=0, quiet=True)

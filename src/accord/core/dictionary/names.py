@@ -148,7 +148,7 @@ _TURING = {
     "Gibbs": "infer.Gibbs",
     "GibbsConditional": "infer.Conditional",
     "SMC": "infer.smc",
-    "PG": "",
+    "PG": "infer.ParticleGibbs",
     "HMCDA": "infer.HMC",
 }
 _BLACKJAX = {
