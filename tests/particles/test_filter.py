@@ -227,6 +227,11 @@ REFUSED = {
     "particles": (lambda: infer.filter(SERIES, {"a": 0.9}, particles=0), OptionError, ["particles"]),
     "ess": (lambda: infer.filter(SERIES, {"a": 0.9}, ess=2.0), OptionError, ["ess", "[0, 1]"]),
     "no model": (lambda: infer.filter(models.autoregression), OptionError, ["model"]),
+    "no data": (
+        lambda: infer.filter(weighed(np.array([1.0, np.nan]))),
+        SiteError,
+        ["'y'", "1 of 2", "handlers.mask"],
+    ),
     "proposal": (
         lambda: infer.filter(SERIES, {"a": 0.9}, proposal=lambda values, carry, x: {}),
         OptionError,

@@ -1,6 +1,6 @@
 """Judge what tracing found: whether there is a posterior, and whether observed values are finite numbers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import jax
@@ -14,6 +14,7 @@ from ..distributions.wrappers.wrappers import MaskedDistribution
 from ..language import Site
 from ..language.handlers.infer_config import map_of
 from .layout import Entry, Layout
+from .rows.row_files import pieces_in_memory
 
 _FLAT = (Flat, FlatPos, ImproperUniform)
 _LEVELS = (-5.0, -2.0, 0.0, 2.0, 5.0)  # unconstrained, at which a map is looked at
@@ -94,6 +95,18 @@ def _covers(bijector: AbstractBijector, value: jax.Array) -> bool:
     return bool(np.allclose(back, value, rtol=tolerance, atol=tolerance)) and bool(
         np.all(np.isfinite(log_det))
     )
+
+
+def check_data_finite(layout: Layout, known: Mapping[str, Any]) -> None:
+    """Raise `SiteError` if observed floats that are data as they are, by name, are NaN or infinite.
+
+    Arrays that JAX traces are left to the program.
+    """
+    for entry in layout.observed:
+        value = known[entry.source] if entry.source else None
+        if value is None or isinstance(value, Tracer) or np.dtype(value.dtype).kind != "f":
+            continue
+        check_finite(entry, pieces_in_memory(value))
 
 
 def check_finite(entry: Entry, pieces: Iterable[np.ndarray]) -> None:

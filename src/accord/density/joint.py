@@ -20,6 +20,7 @@ from ..core.precision import Precision
 from ..language import AbstractHandler, Model, Site
 from ..language.choice import AbstractChoice
 from ..language.handlers.values import Replay
+from .checks import check_data_finite
 from .indices import check_indices
 from .latent import concrete
 from .logdensity import LogDensity
@@ -105,6 +106,11 @@ class Predictive(TracedModel):
     def check_observed(self) -> None:
         """Raise `SiteError` for what is observed outside of a site's support; drawing needs no such values."""
         self.claims.check({**self.data, **self.constants})
+
+    def check_data(self) -> None:
+        """Raise `SiteError` for what is observed outside of a site's support, or is NaN or infinite."""
+        self.check_observed()
+        check_data_finite(self.layout, {**self.data, **self.constants})
 
     @property
     def read(self) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
 
 from ..bijectors import AbstractBijector, Identity, Independent
 from ..core.errors import ModelError
@@ -18,12 +17,12 @@ from ..core.precision import Precision
 from ..language import Model, Site
 from ..language.choice import AbstractChoice, AbstractSeries, Chosen, Wanted
 from ..language.treatment import Whole
-from .checks import changed_site, check_finite, check_same_sites
+from .checks import changed_site, check_data_finite, check_same_sites
 from .indices import check_indices
 from .latent import bijector_of, concrete, sites_of
 from .layout import Layout
 from .reduction import log_jacobian_of, log_prob_of, num_non_finite, parts_of, term
-from .rows.row_files import in_memory, pieces_in_memory
+from .rows.row_files import in_memory
 from .support import first_value
 from .traced import TracedModel
 from .tracing import discover
@@ -337,11 +336,7 @@ class ModelProgram(TracedModel, AbstractProgram):
         """Check indices and observed arrays on the host; arrays that JAX traces are left to the program."""
         known = {**data, **self.constants}
         notices = check_indices(self.uses, known, self.precision)
-        for entry in self.layout.observed:
-            value = known[entry.source] if entry.source else None
-            if value is None or isinstance(value, Tracer) or np.dtype(value.dtype).kind != "f":
-                continue
-            check_finite(entry, pieces_in_memory(value))
+        check_data_finite(self.layout, known)
         self.claims.check(data)
         return notices
 

@@ -74,7 +74,8 @@ def filter(
     - `precision`: with draws, theirs is taken.
 
     **Raises** `SiteError`, which names the site, for a model without such a scan, or one that particles do not fit: an
-    unknown without a value that is no state, or a state that the steps use by another way than the carry. `OptionError`
+    unknown without a value that is no state, or a state that the steps use by another way than the carry; and for data
+    that are NaN or impossible: leave these out by `handlers.mask` in the step. `OptionError`
     for values of no site, and what is no proposal.
 
     **Source**: Gordon, Salmond & Smith (1993), IEE Proc. F 140(2), 107-113; guided: Doucet, Godsill & Andrieu (2000),
@@ -110,6 +111,7 @@ def filter(
             f"{_NAME}: the draws hold some entries of {target.kept[0]!r} and not all that the model has. Give a model "
             "with the entries of the draws."
         )
+    target.check_data()
     fit = _fit(target)
     found = over_draws(
         "filter",
