@@ -99,7 +99,8 @@ WAYS = {
 }
 
 
-@each(WAYS, slow=("stratified, at every step", "residual", "guided"))
+@pytest.mark.slow
+@each(WAYS)
 def test_evidence_is_unbiased_in_other_ways(way):
     logs, ess, variance = estimates(models.autoregression(models.Y), {"a": np.float64(0.9)}, way, 400)
     ratio = np.exp(logs - models.LOG_EVIDENCE)

@@ -104,6 +104,33 @@ def test_states_of_a_linear_gaussian_series_have_their_exact_moments():
     assert np.all(np.abs(error) < 6 * standard_error) and np.all(standard_error < 0.015)
 
 
+@ac.model
+def undefined_above(y):
+    """A likelihood that is NaN above one half."""
+
+    def step(x, y_t):
+        x = ac.sample("x", dist.Normal(0.5 * x, 1.0))
+        ac.factor("f", jnp.where(x > 0.5, jnp.nan, dist.Normal(x, 1.0).log_prob(y_t)))
+        return x, None
+
+    ac.scan(step, 0.0, y)
+
+
+@pytest.mark.slow
+def test_no_state_is_where_the_likelihood_is_no_number():
+    with precision.scope("float64"):
+        density = LogDensity.from_model(undefined_above(models.Y), "float64")
+        draw = TrajectoryDraw.of(density, ("x",), ConditionalWay(4, SYSTEMATIC, True, "test"))
+
+        def sweep(position, number):
+            position = draw.drawn(density, position, jnp.stack([number, number]))
+            return position, position.free
+
+        numbers = jnp.arange(500, dtype=jnp.uint32)
+        _, found = compiled(lambda start: jax.lax.scan(sweep, start, numbers))(position_like(density))
+    assert np.max(found) <= 0.5 and np.all(np.std(found, axis=0) > 0.3)
+
+
 BLOCKS = infer.Gibbs({("first", "x"): infer.ParticleGibbs(particles=8), ...: infer.NUTS()})
 OPTIONS = {"draws": 60, "warmup": 40, "chains": 2, "seed": 2, "progress": False, "quiet": True}
 
