@@ -11,7 +11,8 @@ import jax.numpy as jnp
 from ..language import AbstractLoopHandler, Loop, LoopResult, Steps
 from ..resampling import AbstractConditionalResampling, Uniforms
 from . import weights
-from .fit import Fit, weight_before
+from .around import weight_before
+from .fit import Fit
 from .memory import steps_felt
 from .moves import Moves, is_inside_of_step, states_of
 from .numbers import FOLLOW, RESAMPLE, key_of
@@ -53,7 +54,7 @@ class ConditionalLoop(AbstractLoopHandler):
         """See `AbstractLoopHandler.run`."""
         if is_inside_of_step():
             return default(loop)
-        before = weight_before(self.fit, jnp.result_type(float))  # ahead of the sites of the scan
+        before = weight_before(self.fit.uncounted, jnp.result_type(float))  # ahead of the sites of the scan
         steps = Steps.of(loop)
         states = states_of(steps)
         if not states:

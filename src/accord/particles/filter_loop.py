@@ -12,7 +12,8 @@ from ..core.errors import OptionError
 from ..language import AbstractLoopHandler, Loop, LoopResult, Steps
 from ..resampling import AbstractResampling, Uniforms
 from . import weights
-from .fit import Fit, weight_before
+from .around import weight_before
+from .fit import Fit
 from .moves import Moved, Moves, is_inside_of_step, states_of
 from .numbers import PROPOSE, RESAMPLE, key_of
 from .paths import along, chosen, gathered, path_of
@@ -60,7 +61,7 @@ class FilterLoop(AbstractLoopHandler):
         """
         if is_inside_of_step():
             return default(loop)
-        before = weight_before(self.fit, jnp.result_type(float))  # ahead of the sites of the scan
+        before = weight_before(self.fit.uncounted, jnp.result_type(float))  # ahead of the sites of the scan
         steps = Steps.of(loop)
         states = states_of(steps)
         if not states:

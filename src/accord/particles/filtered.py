@@ -10,9 +10,11 @@ import jax.numpy as jnp
 
 from ..language import AbstractHandler, Site
 from . import weights
+from .around import weight_of
 from .choices import OfParticle
 from .filter_loop import FilterLoop, Way
-from .fit import Fit, Run, weight_of
+from .fit import Fit
+from .look import Run
 from .numbers import CHOOSE, OWN, key_of
 from .paths import PARTICLES, families, gathered
 

@@ -7,9 +7,11 @@ import jax
 import jax.numpy as jnp
 
 from . import weights
+from .around import weight_of
 from .conditional_loop import ConditionalLoop, ConditionalWay
 from .filtered import Moving
-from .fit import Fit, Run, weight_of
+from .fit import Fit
+from .look import Run
 from .numbers import CHOOSE, key_of
 from .paths import PARTICLES
 
