@@ -18,7 +18,7 @@ from ..core.tracebacks import entry_points
 from ..language import Model
 from ..mcmc.draws import Draws
 from ..report.log_evidence import LogEvidence
-from ..smc.resampling import Systematic
+from ..resampling import Systematic
 from ..smc.result import SMCDraws
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ...core.errors import OptionError, suggest
 from ...core.position import Position
 from ...density import LogDensity
-from ...density.conditional import ExactConditional
+from ...density.conditional import position_with
 from ...kernels import Conditional
 from ...kernels.formula import Tabled
 
@@ -58,7 +58,7 @@ class _Moved:
         )
         self._check(found, own)
         moved = {**own, **found}
-        return ExactConditional(lambda _: None, self.names, "gibbs_fn", {}).put(density, position, moved)
+        return position_with(density, position, moved, "gibbs_fn")
 
     def _check(self, found: Any, own: Mapping[str, Any]) -> None:
         if not isinstance(found, Mapping):
