@@ -58,7 +58,7 @@ SCRIPTS: dict[str, list[str]] = {
     "prodlda": ["-n", "200", "-t", "4", "--hidden", "20"],
     "proportion_test": [*MCMC],
     "sparse_regression": [*MCMC, "--num-data", "40", "--num-dimensions", "8"],
-    "ssbvm_mixture": ["--num-warmup", "100", "--num-samples", "100", "--amino-acids", "S", "P"],
+    "ssbvm_mixture": ["--num-warmup", "10", "--num-samples", "10", "--amino-acids", "S", "P"],
     "stein_bnn": ["--max-iter", "60", "--num-elbo-particles", "5", "--hidden-dim", "20"],
     "stein_dmm": [
         "--max-iter",
