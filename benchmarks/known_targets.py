@@ -218,6 +218,7 @@ the true 5%, 50% and 95% points are compared with the truth.
   was over.
 - A *departure* is that distance in standard deviations of the quantity. Of a kernel without a bias, it falls as draws
   are added; of one with a bias, it is the bias.
+- *Seconds* are by the clock of machines that did other things too, so they compare little.
 
 """
 WALKS_INTRODUCTION = """
