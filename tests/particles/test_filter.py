@@ -21,6 +21,7 @@ from accord.density.matching import Held
 from accord.particles.filter_loop import Way
 from accord.particles.filtered import filtered
 from accord.particles.fit import fit_of
+from accord.resampling import AbstractResampling
 
 NUM = 20_000
 
@@ -216,6 +217,13 @@ def no_series(y):
     ac.sample("y", dist.Normal(m, 1.0), obs=y[0])
 
 
+class ByNumPy(AbstractResampling):
+    """A scheme for the host alone."""
+
+    def ancestors(self, weights, count, generator):
+        return np.searchsorted(np.cumsum(weights), np.sort(generator.random(count)) * np.sum(weights))
+
+
 SERIES = models.autoregression(models.Y)
 REFUSED = {
     "no value": (lambda: infer.filter(SERIES), SiteError, ["'a'", "Give it a value"]),
@@ -228,6 +236,16 @@ REFUSED = {
     "particles": (lambda: infer.filter(SERIES, {"a": 0.9}, particles=0), OptionError, ["particles"]),
     "ess": (lambda: infer.filter(SERIES, {"a": 0.9}, ess=2.0), OptionError, ["ess", "[0, 1]"]),
     "no model": (lambda: infer.filter(models.autoregression), OptionError, ["model"]),
+    "proposal of no name": (
+        lambda: infer.filter(SERIES, {"a": 0.9}, proposal=lambda values, carry, x: dist.Normal(carry, 1.0)),
+        OptionError,
+        ["mapping", "Normal"],
+    ),
+    "resampling by NumPy": (
+        lambda: infer.filter(SERIES, {"a": 0.9}, resampling=ByNumPy()),
+        OptionError,
+        ["ByNumPy", "jax.numpy"],
+    ),
     "no data": (
         lambda: infer.filter(weighed(np.array([1.0, np.nan]))),
         SiteError,

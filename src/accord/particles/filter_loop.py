@@ -126,7 +126,14 @@ class FilterLoop(AbstractLoopHandler):
 
     def _ancestors(self, log_weights: Any, key: Any, dtype: Any) -> Any:
         uniforms = Uniforms(key, log_weights.dtype)
-        found = self.way.resampling.ancestors(weights.relative(log_weights), self.way.particles, uniforms)
+        scheme = self.way.resampling
+        try:
+            found = scheme.ancestors(weights.relative(log_weights), self.way.particles, uniforms)
+        except jax.errors.TracerArrayConversionError as error:
+            raise OptionError(
+                f"infer.filter: {type(scheme).__name__}.ancestors calls NumPy, and within a filter its weights are "
+                "arrays of JAX. Write it with jax.numpy where `weights` is a jax.Array."
+            ) from error
         return jnp.asarray(found).astype(dtype)
 
     def _moved(self, moves: Moves, carry: Any, now: Any, number: Any) -> tuple[Moved, Any]:
@@ -137,6 +144,11 @@ class FilterLoop(AbstractLoopHandler):
         proposed = self.way.proposal(self.given, carry, now[0])
         own = key_of(self.key, PROPOSE, number, self.slot)
         values, log_prob = {}, jnp.zeros((), moves.dtype)
+        if not isinstance(proposed, Mapping):
+            raise OptionError(
+                "infer.filter: the proposal must return a mapping from each state of the step to its distribution, got "
+                f"{type(proposed).__name__}."
+            )
         for place, name in enumerate(moves.states.values()):
             if name not in proposed:
                 raise OptionError(
