@@ -13,7 +13,10 @@ PICTURE = re.compile(r"!\[[^]]*\]\(([^)]+\.svg)\)")
 
 
 # Pages with many runs, or that start processes.
-SLOW = {f"docs/{name}.md" for name in ("calibration", "executors", "founding_cases", "parallel", "processes")}
+SLOW = {
+    f"docs/{name}.md"
+    for name in ("branches", "calibration", "executors", "founding_cases", "parallel", "processes")
+}
 SLOW |= {
     f"docs/tutorials/{name}.md"
     for name in ("comparison", "counts", "hierarchy", "long_run", "missing_data", "time_series")

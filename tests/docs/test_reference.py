@@ -52,7 +52,9 @@ def with_methods(things):
 WITH_EXAMPLES = with_methods(THINGS) | {"ac.model.bind": ModelFunction.bind}
 SETUP = (DOCS / "reference_setup.py").read_text(encoding="utf-8")
 # What takes long: to compile a sampler, also for the draws that are looked at, and to compute networks eagerly.
-SAMPLES = re.compile(r"infer\.(sample|calibrate|simulate_and_recover)\(|reparam\.propose\(|\bdraws\b(?!=)")
+SAMPLES = re.compile(
+    r"infer\.(sample|calibrate|divide|simulate_and_recover)\(|reparam\.propose\(|\bdraws\b(?!=)"
+)
 HAS_NETWORK = re.compile(r"NN\.init|Coupling")
 FITS = re.compile(r"infer\.(fit|pathfinder)\(")
 WAITS = {"member", "watch", "stop"}  # for a run elsewhere

@@ -77,7 +77,7 @@ def divide(
     ...     ac.sample("y", dist.Normal(share.sum(), 1), obs=y)
     >>> found = infer.divide(clusters(3.0))
     >>> found["number"].shape[0], [f"{program.probability:.1f}" for program in found.programs]
-    (1, ['0.1', '0.4', '0.5'])
+    (1, ['0.2', '0.4', '0.4'])
     """
     model = check_model("divide", target)
     most, share = positive_count("most", most), _share(error)

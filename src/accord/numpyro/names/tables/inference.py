@@ -112,7 +112,7 @@ TABLES: dict[str, dict[str, Row]] = {
         "the evidence and weighted draws, by `accord.infer.smc`", "NestedSampler"
     ),
     "numpyro.contrib.stochastic_support": missing(
-        "sample sites that some runs leave out are an error; write one model for each set of sites.",
+        "write `accord.infer.divide(model)`, which runs each program by an exact method and weighs it by its evidence.",
         "DCC",
         "SDVI",
     ),
