@@ -23,7 +23,7 @@ def draws_of(rng, num_draws):
 
 def once(rng, *, is_warped):
     fitted, used = draws_of(rng, 250), draws_of(rng, 250)
-    return bridged(ratios(heights, fitted, used, rng, is_warped=is_warped), 1000.0)
+    return bridged(ratios(heights, fitted, used, rng, is_warped=is_warped))
 
 
 def test_standard_errors_are_the_spread_over_repetitions():
@@ -51,7 +51,7 @@ def test_the_error_of_both_halves_counts_that_each_fits_and_is_bridged():
     for _ in range(600):
         one, other = rng.standard_normal((2, 4, 125, 3))
         each = [
-            bridged(ratios(normal.logpdf, fitted, used, rng, is_warped=False), 500.0)
+            bridged(ratios(normal.logpdf, fitted, used, rng, is_warped=False))
             for fitted, used in ((one, other), (other, one))
         ]
         found.append((np.mean([bridge.value for bridge in each]), error_of_both(*each)))
@@ -74,7 +74,7 @@ def test_a_normal_posterior_is_bridged_exactly():
     proposal = NormalProposal.of(positions.reshape(-1, 3))
     exact = lambda places: proposal.log_prob(proposal.noise(places)) - 7.25  # noqa: E731
     for is_warped in (False, True):
-        found = bridged(ratios(exact, positions, positions, rng, is_warped=is_warped), 400.0)
+        found = bridged(ratios(exact, positions, positions, rng, is_warped=is_warped))
         np.testing.assert_allclose(found[:4], [-7.25, 0.0, -7.25, -7.25], atol=1e-9)
 
 
@@ -100,7 +100,7 @@ def test_the_error_without_overlap_is_infinite():
     zero = lambda places: np.where(np.abs(places[:, 0]) < 1e-300, 0.0, -np.inf)  # noqa: E731
     positions = rng.standard_normal((2, 100, 1))
     at_draws = ratios(zero, positions, positions, rng, is_warped=False)
-    found = bridged(at_draws._replace(at_draws=np.zeros((2, 100))), 200.0)
+    found = bridged(at_draws._replace(at_draws=np.zeros((2, 100))))
     assert found.standard_error == np.inf and not found.is_settled
 
 

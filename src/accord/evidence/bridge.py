@@ -118,22 +118,20 @@ def ratios(
     return OnDraws(at_draws, above(drawn, proposal.place(drawn)), noise, proposal.noise(fitted), is_warped)
 
 
-def bridged(found: OnDraws, num_effective: float) -> Bridge:
+def bridged(found: OnDraws) -> Bridge:
     """Estimate the log normalising constant of the posterior by the optimal bridge, iteratively.
 
     `forward` is the mean of the ratio over proposals, and `backward` the inverse of its mean inverse over draws.
 
-    **Arguments**: `num_effective`, how many independent draws those of the posterior are worth.
-
-    **Source**: Meng & Wong (1996), Statistica Sinica 6, 831-860, eq. 4.1; effective draws in the weights and the
-    iteration as in Gronau et al. (2017), J. Mathematical Psychology 81, 80-97. Relative error: Frühwirth-Schnatter
+    **Source**: Meng & Wong (1996), Statistica Sinica 6, 831-860, eq. 4.1, for as many draws as proposals; the iteration
+    as in Gronau et al. (2017), J. Mathematical Psychology 81, 80-97. Relative error: Frühwirth-Schnatter
     (2004), Econometrics Journal 7, 143-167, eq. 16; its part of the draws by their Monte Carlo error over all chains.
     """
     at_draws, at_proposals = found.at_draws, found.at_proposals
     shift = float(np.median(at_draws))
     count = len(at_proposals)
-    log_own = np.log(num_effective / (num_effective + count))  # s1, the share of the posterior
-    log_other = np.log(count / (num_effective + count))
+    # The same for both, also where draws are worth less than their number: errors are then nearer to the spread.
+    log_own = log_other = float(np.log(0.5))
 
     def weighed(log_z: float) -> tuple[np.ndarray, np.ndarray]:
         """Return logs of p/(s1 p + s2 g) at proposals and of g/(s1 p + s2 g) at draws, up to `shift`."""

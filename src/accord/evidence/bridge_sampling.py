@@ -96,7 +96,7 @@ class BridgeSampling(AbstractEvidenceMethod):
                     f"infer.evidence: the log density is not finite at {num_bad} of {found.at_draws.size} draws. "
                     "`infer.check(model)` looks for the cause."
                 )
-            each.append(bridged(found, effective_draws(used)))
+            each.append(bridged(found))
         values = [one.value for one in each]
         return LogEvidence(
             float(np.mean(values)),
