@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import accord as ac
 import accord.distributions as dist
 from accord import bijectors, density, gp, guides, handlers, infer, ode, reparam
+from accord.branches import result as divided
 from accord.calibration import calibration, recovery
 from accord.centring import proposal
 from accord.core import errors, notice
@@ -15,7 +16,7 @@ from accord.interop.formulas import FormulaModel
 from accord.language import site
 from accord.mcmc import draws, explain
 from accord.optimise import laplace, mode
-from accord.predictive import comparison, future, kfold, loo, results, waic
+from accord.predictive import comparison, filtered, future, kfold, loo, results, waic
 from accord.report import model_graph, summary
 from accord.report.figures import picture
 from accord.runs.stopping import stopping
@@ -34,7 +35,7 @@ RETURNED: dict[str, tuple[str, str, tuple[type, ...]]] = {
     ),
     "results_of_predictions": (
         "Results of predictions and comparisons",
-        "What `infer.predict`, `infer.loo` and their like return.",
+        "What `infer.predict`, `infer.loo`, `infer.divide` and their like return.",
         (
             results.Predictions,
             results.LogLikelihood,
@@ -43,6 +44,7 @@ RETURNED: dict[str, tuple[str, str, tuple[type, ...]]] = {
             future.LeaveFutureOut,
             comparison.Comparison,
             waic.Waic,
+            divided.Divided,
         ),
     ),
     "results_of_fits": (
@@ -52,8 +54,8 @@ RETURNED: dict[str, tuple[str, str, tuple[type, ...]]] = {
     ),
     "results_of_populations": (
         "Results of populations",
-        "What `infer.smc` returns.",
-        (populations.SMCDraws,),
+        "What `infer.smc` and `infer.filter` return.",
+        (populations.SMCDraws, filtered.Filtered),
     ),
     "models_of_formulas": ("Models of formulas", "What `ac.glm` returns.", (FormulaModel,)),
     "results_of_checks": (
@@ -133,7 +135,7 @@ INFERENCE: Topics = {
     "populations": (
         "Populations",
         "Sequential Monte Carlo, particle filters, and schemes of resampling.",
-        ("smc", "predictive.filter", "predictive.filtered", "resampling"),
+        ("smc", "predictive.filter", "resampling"),
     ),
     "checks": (
         "Checks",

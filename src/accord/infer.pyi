@@ -52,7 +52,6 @@ from .predictive.evaluate import log_likelihood as log_likelihood
 from .predictive.evaluate import log_prior as log_prior
 from .predictive.evaluate import returned as returned
 from .predictive.filter import filter as filter
-from .predictive.filtered import Filtered as Filtered
 from .predictive.future import leave_future_out as leave_future_out
 from .predictive.kfold import kfold as kfold
 from .predictive.loo import loo as loo
