@@ -40,7 +40,24 @@ CASES = {
     "hurdle negative binomial": ("c ~ x", "hurdle_negativebinomial", {}),
     "hurdle gamma": ("q ~ x", "hurdle_gamma", {}),
 }
-SAMPLED = ("groups", "bernoulli", "nested")
+SAMPLED = (
+    "gaussian",
+    "groups",
+    "no intercept",
+    "bernoulli",
+    "probit",
+    "binomial",
+    "polynomial and offset",
+    "nested",
+    "gamma",
+    "beta",
+)
+
+
+PARAMETERS = (
+    *("Intercept", "x", "h", "z", "poly(x, 2)", "sigma", "alpha"),
+    *("1|g_sigma", "x|g_sigma", "1|g:w_sigma"),
+)
 
 
 def table() -> pd.DataFrame:
@@ -102,12 +119,13 @@ def main() -> None:
             model = bmb.Model(formula, frame, family=family, **options)
             idata = model.fit(draws=5000, tune=2000, chains=4, cores=1, random_seed=1, target_accept=0.95)
             own = {}
-            for site in ("Intercept", "x", "h", "sigma", "alpha", "1|g_sigma", "x|g_sigma", "1|g:w_sigma"):
+            for site in PARAMETERS:
                 if site in idata.posterior:
                     values = idata.posterior[site].to_numpy()
                     flat = values.reshape(-1, *values.shape[2:])
                     own[site] = {"mean": flat.mean(0).tolist(), "sd": flat.std(0).tolist()}
             written["cases"][name]["posterior"] = own
+            print(name, list(own), flush=True)
         PATH.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
         return
     cases = {}
