@@ -1,29 +1,21 @@
 """Draw sites from their distribution given all others, by a formula of the user's own."""
 
 from dataclasses import replace
-from types import EllipsisType
 from typing import Any, ClassVar
 
 import equinox as eqx
-import jax.numpy as jnp
 
-from ..adaptation.fixed import Fixed
-from ..core import keys
 from ..core.errors import OptionError
 from ..core.options import checks_fields
 from ..core.position import Position
-from ..core.stats import Ending, Info, Stat
-from .base import ACCEPTANCE_RATE, AbstractKernel, Standing, ending_of, stats_of
-from .formula import Draw, Formula, Function
-from .places import Places
-from .point import Point
-from .rarely import Rarely
-
-_DRAW = 0  # stream of random numbers
+from ..core.stats import Stat
+from .base import ACCEPTANCE_RATE
+from .drawn import AbstractDrawn
+from .formula import Formula, Function
 
 
 @checks_fields
-class Conditional(AbstractKernel):
+class Conditional(AbstractDrawn):
     """Exact draws of some sites from their distribution given all others, which you know: a conjugate block of `Gibbs`.
 
     Before a run, the formula is checked against the model: between values of the block, with all else at a starting
@@ -66,13 +58,9 @@ class Conditional(AbstractKernel):
     <Draws of normal: 2 chains x 200 draws; mu, sigma>
     """
 
-    needs_gradient: ClassVar[bool] = False
     stats: ClassVar[tuple[Stat, ...]] = (ACCEPTANCE_RATE,)
-    whole_if_discrete: ClassVar[tuple[str, ...] | EllipsisType] = ...
 
     function: Function | None = eqx.field(static=True)
-    places: Places | None = eqx.field(static=True, default=None, kw_only=True)
-    draw: Draw | None = eqx.field(static=True, default=None, kw_only=True)
 
     def __check_init__(self) -> None:
         if self.function is not None and not callable(self.function):
@@ -81,20 +69,11 @@ class Conditional(AbstractKernel):
                 f'`lambda values: dist.Normal(values["mu"], 1.0)`; got {self.function!r}.'
             )
 
-    def placed(self, places: Places) -> "Conditional":
-        """See `AbstractKernel.placed`."""
-        return replace(self, places=places)
-
     @property
     def formulas(self) -> tuple[Formula, ...]:
         """See `AbstractKernel.formulas`."""
         assert self.places is not None, "a kernel with a formula is placed before its run"
         return (Formula(self.function, self.places.names),)
-
-    def bound(self, draws: tuple[Draw, ...]) -> "Conditional":
-        """See `AbstractKernel.bound`."""
-        (draw,) = draws
-        return replace(self, draw=draw)
 
     @property
     def compiled(self) -> "Conditional":
@@ -106,32 +85,7 @@ class Conditional(AbstractKernel):
         name = getattr(self.function, "__qualname__", repr(self.function))
         return {"name": type(self).__name__, "function": name}
 
-    @property
-    def adaptation(self) -> Fixed:
-        """See `AbstractKernel.adaptation`."""
-        return Fixed()
-
-    def init(self, point: Point) -> Standing:
-        """See `AbstractKernel.init`."""
-        return Standing.at(point)
-
-    def ask(self, key: Any, state: Standing, tuning: None, rarely: Rarely) -> tuple[Position, None]:
-        """See `AbstractKernel.ask`: at the draw."""
-        draw = self.draw
-        assert draw is not None, "a kernel with a formula is bound to its draws"
-        words = keys.fold(key, jnp.uint32(_DRAW))
-        # In a turn of another block, nothing is computed.
-        return rarely(state.is_fresh, lambda at: draw(at, words), state.point.position), None
-
-    def tell(
-        self, key: Any, state: Standing, point: Point, pending: None, tuning: None, rarely: Rarely
-    ) -> tuple[Standing, Info]:
-        """See `AbstractKernel.tell`: the draw is taken."""
-        found = ending_of(point)
-        # A draw is possible by its formula; where the log density says otherwise, rounding has led out of the support.
-        ending = jnp.where(point.log_density == -jnp.inf, Ending.LOG_DENSITY, found).astype(jnp.int32)
-        is_good = ending == Ending.GOOD
-        taken = rarely(is_good, lambda _: point, state.point)
-        rate = is_good.astype(point.log_density.dtype)
-        yes = jnp.ones((), bool)
-        return Standing(taken, yes, point.position), Info(yes, rate, ending, stats_of(rate))
+    def measured(self, old: Position, new: Position, is_good: Any, dtype: Any) -> Any:
+        """See `AbstractDrawn.measured`: 1, or 0 where rounding has led out of the support."""
+        del old, new
+        return is_good.astype(dtype)

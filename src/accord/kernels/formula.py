@@ -63,7 +63,7 @@ class Trajectory:
 
 
 Needed = Formula | Tabled | Trajectory
-"""What a kernel may need of a model."""
+"""A part of a model that a kernel may need beside the log density."""
 
 
 def shared_out(kernels: Iterable["AbstractKernel"], draws: Iterable[Draw]) -> tuple[tuple[Draw, ...], ...]:

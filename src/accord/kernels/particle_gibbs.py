@@ -1,31 +1,23 @@
 """Draw the states of a series given all other unknowns, by particles beside the present ones."""
 
-from dataclasses import replace
-from types import EllipsisType
 from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 
-from ..adaptation.fixed import Fixed
-from ..core import keys
 from ..core.errors import OptionError
 from ..core.options import checks_fields, positive_count
 from ..core.position import Position
-from ..core.stats import Ending, Info, Stat
+from ..core.stats import Stat
 from ..resampling import CONDITIONAL, AbstractConditionalResampling, ConditionalSystematic
-from .base import AbstractKernel, Standing, ending_of, stats_of
-from .formula import Draw, Trajectory
-from .places import Places
-from .point import Point
-from .rarely import Rarely
+from .drawn import AbstractDrawn
+from .formula import Trajectory
 
-_DRAW = 0  # stream of random numbers
 _MOST_PARTICLES = 2**16
 
 
 @checks_fields
-class ParticleGibbs(AbstractKernel):
+class ParticleGibbs(AbstractDrawn):
     """Particle Gibbs: new states of a series written by `ac.scan`, given all other unknowns, as a block of `Gibbs`.
 
     Particles go through the scan beside a reference, the states where the chain stands, and one of the trajectories is
@@ -57,9 +49,7 @@ class ParticleGibbs(AbstractKernel):
     <Draws of level: 2 chains x 200 draws; drift, x[4]>
     """
 
-    needs_gradient: ClassVar[bool] = False
     stats: ClassVar[tuple[Stat, ...]] = (Stat("share_changed"),)
-    whole_if_discrete: ClassVar[tuple[str, ...] | EllipsisType] = ...
     is_plain: ClassVar[bool] = False
 
     particles: int = eqx.field(static=True, default=20)
@@ -67,8 +57,6 @@ class ParticleGibbs(AbstractKernel):
         static=True, default=ConditionalSystematic(), kw_only=True
     )
     has_ancestor_sampling: bool = eqx.field(static=True, default=True, kw_only=True)
-    places: Places | None = eqx.field(static=True, default=None, kw_only=True)
-    draw: Draw | None = eqx.field(static=True, default=None, kw_only=True)
 
     def __check_init__(self) -> None:
         if positive_count("ParticleGibbs: particles", self.particles, maximum=_MOST_PARTICLES) < 2:
@@ -85,20 +73,11 @@ class ParticleGibbs(AbstractKernel):
                 f"ParticleGibbs: has_ancestor_sampling must be True or False, got {self.has_ancestor_sampling!r}."
             )
 
-    def placed(self, places: Places) -> "ParticleGibbs":
-        """See `AbstractKernel.placed`."""
-        return replace(self, places=places)
-
     @property
     def formulas(self) -> tuple[Trajectory, ...]:
         """See `AbstractKernel.formulas`."""
         assert self.places is not None, "a kernel that draws is placed before its run"
         return (Trajectory(self.places.names, self.particles, self.resampling, self.has_ancestor_sampling),)
-
-    def bound(self, draws: tuple[Draw, ...]) -> "ParticleGibbs":
-        """See `AbstractKernel.bound`."""
-        (draw,) = draws
-        return replace(self, draw=draw)
 
     def described(self) -> dict[str, Any]:
         """See `AbstractKernel.described`."""
@@ -125,39 +104,9 @@ class ParticleGibbs(AbstractKernel):
             has_ancestor_sampling=options["has_ancestor_sampling"],
         )
 
-    @property
-    def adaptation(self) -> Fixed:
-        """See `AbstractKernel.adaptation`."""
-        return Fixed()
-
-    def init(self, point: Point) -> Standing:
-        """See `AbstractKernel.init`."""
-        return Standing.at(point)
-
-    def ask(self, key: Any, state: Standing, tuning: None, rarely: Rarely) -> tuple[Position, None]:
-        """See `AbstractKernel.ask`: at the new trajectory."""
-        draw = self.draw
-        assert draw is not None, "a kernel that draws is bound to its draws"
-        words = keys.fold(key, jnp.uint32(_DRAW))
-        # In a turn of another block, nothing is computed.
-        return rarely(state.is_fresh, lambda at: draw(at, words), state.point.position), None
-
-    def tell(
-        self, key: Any, state: Standing, point: Point, pending: None, tuning: None, rarely: Rarely
-    ) -> tuple[Standing, Info]:
-        """See `AbstractKernel.tell`: the trajectory is taken."""
-        found = ending_of(point)
-        # Each trajectory is possible; where the log density says otherwise, rounding has led out of the support.
-        ending = jnp.where(point.log_density == -jnp.inf, Ending.LOG_DENSITY, found).astype(jnp.int32)
-        is_good = ending == Ending.GOOD
-        taken = rarely(is_good, lambda _: point, state.point)
-        share = _share_changed(state.point.position, taken.position, point.log_density.dtype)
-        yes = jnp.ones((), bool)
-        return Standing(taken, yes, point.position), Info(yes, share, ending, stats_of(share))
-
-
-def _share_changed(old: Position, new: Position, dtype: Any) -> Any:
-    changed = [old.free != new.free]
-    if old.whole is not None and new.whole is not None:
-        changed.append(old.whole != new.whole)
-    return jnp.mean(jnp.concatenate(changed).astype(dtype))
+    def measured(self, old: Position, new: Position, is_good: Any, dtype: Any) -> Any:
+        """See `AbstractDrawn.measured`: the share of numbers that changed."""
+        changed = [old.free != new.free]
+        if old.whole is not None and new.whole is not None:
+            changed.append(old.whole != new.whole)
+        return jnp.mean(jnp.concatenate(changed).astype(dtype))

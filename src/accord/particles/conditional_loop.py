@@ -1,6 +1,6 @@
 """Run the scan of a model as a particle filter that keeps a reference trajectory."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,13 +8,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from ..language import AbstractLoopHandler, Loop, LoopResult, Steps
+from ..language import LoopResult
 from ..resampling import AbstractConditionalResampling, Uniforms
 from . import weights
-from .around import weight_before
-from .fit import Fit
+from .loop import ParticleLoop
 from .memory import steps_felt
-from .moves import Moves, is_inside_of_step, states_of
+from .moves import Moves
 from .numbers import FOLLOW, RESAMPLE, key_of
 from .paths import along, chosen, gathered, path_of
 
@@ -33,35 +32,23 @@ class ConditionalWay:
     asked: str
 
 
-class ConditionalLoop(AbstractLoopHandler):
-    """Run the scan that has states for one particle of many, of which the first is the reference.
+class ConditionalLoop(ParticleLoop):
+    """Run the scan as a filter of which the first particle is the reference, resampled at every step.
 
-    Particles are resampled at every step.
-
-    **Fields**: `slot`, the place of the particle; `key`, the random key of the filter; `reference`, values of the
-    states by name, with steps along their first axes; `fit` and `way`; `found`, to which it adds `log_weight` of the
-    particle at the end and `first`, the place of its first ancestor.
+    **Fields**: `reference`, values of the states by name, with steps along their first axes; `way`; others as of
+    `ParticleLoop`.
     """
 
-    slot: Any
-    key: Any
     reference: Mapping[str, Any]
-    fit: Fit = eqx.field(static=True)
     way: ConditionalWay = eqx.field(static=True)
-    found: dict[str, Any] = eqx.field(static=True)
 
-    def run(self, loop: Loop, default: Callable[[Loop], LoopResult]) -> LoopResult:
-        """See `AbstractLoopHandler.run`."""
-        if is_inside_of_step():
-            return default(loop)
-        before = weight_before(self.fit.uncounted, jnp.result_type(float))  # ahead of the sites of the scan
-        steps = Steps.of(loop)
-        states = states_of(steps)
-        if not states:
-            return steps.scanned()
-        moves = Moves.of(steps, states)
+    def through(self, moves: Moves, before: Any) -> LoopResult:
+        """See `ParticleLoop.through`.
+
+        `found` gets `log_weight` of the particle at the end and `first`, the place of its first ancestor.
+        """
         inputs = moves.inputs()
-        reference = moves.in_order({name: self.reference[name] for name in states.values()})
+        reference = moves.in_order({name: self.reference[name] for name in moves.states.values()})
         num_felt = self._num_felt(moves, inputs, reference)
 
         def body(state: Any, number: Any) -> tuple[Any, Any]:
@@ -78,7 +65,7 @@ class ConditionalLoop(AbstractLoopHandler):
         first, path = path_of(self.slot, ancestors)
         outputs, arrays = moves.in_order(along((outputs, arrays), path))
         self.found.update(log_weight=log_weight, first=first)
-        return steps.result(carry, outputs, arrays)
+        return moves.steps.result(carry, outputs, arrays)
 
     def _num_felt(self, moves: Moves, inputs: Any, reference: Mapping[str, Any]) -> int:
         if not self.way.has_ancestor_sampling:

@@ -9,12 +9,11 @@ import jax
 import jax.numpy as jnp
 
 from ..core.errors import OptionError
-from ..language import AbstractLoopHandler, Loop, LoopResult, Steps
+from ..language import LoopResult
 from ..resampling import AbstractResampling, Uniforms
 from . import weights
-from .around import weight_before
-from .fit import Fit
-from .moves import Moved, Moves, is_inside_of_step, states_of
+from .loop import ParticleLoop
+from .moves import Moved, Moves
 from .numbers import PROPOSE, RESAMPLE, key_of
 from .paths import along, chosen, gathered, path_of
 
@@ -38,35 +37,19 @@ class Way:
     lookahead: Lookahead | None = None
 
 
-class FilterLoop(AbstractLoopHandler):
-    """Run the scan that has states for one particle of many, vectorised over the axis `PARTICLES`.
+class FilterLoop(ParticleLoop):
+    """Run the scan as a filter. **Fields**: `given`, values of unknowns by name; `way`; others as of `ParticleLoop`."""
 
-    **Fields**: `slot`, the place of the particle; `key`, the random key of the filter; `given`, values of unknowns by
-    name; `fit` and `way`; `found`, to which it adds what the filter finds: see `run`.
-    """
-
-    slot: Any
-    key: Any
     given: Mapping[str, Any]
-    fit: Fit = eqx.field(static=True)
     way: Way = eqx.field(static=True)
-    found: dict[str, Any] = eqx.field(static=True)
 
-    def run(self, loop: Loop, default: Callable[[Loop], LoopResult]) -> LoopResult:
-        """See `AbstractLoopHandler.run`.
+    def through(self, moves: Moves, before: Any) -> LoopResult:
+        """See `ParticleLoop.through`.
 
         `found` gets, of the particle, `log_weight` at the end and `first`, the place of its first ancestor; and of all,
         `shares` of the weight before the first step, `log_evidence`, `ess`, shape `(step,)`, `moments` by site, and
         `bad`, the number of weights that are no numbers.
         """
-        if is_inside_of_step():
-            return default(loop)
-        before = weight_before(self.fit.uncounted, jnp.result_type(float))  # ahead of the sites of the scan
-        steps = Steps.of(loop)
-        states = states_of(steps)
-        if not states:
-            return steps.scanned()
-        moves = Moves.of(steps, states)
         inputs = moves.inputs()
         log_weight, is_bad = weights.possible(before)
         every = gathered(log_weight)
@@ -100,7 +83,7 @@ class FilterLoop(AbstractLoopHandler):
             log_weight=log_weight, first=first, log_evidence=log_evidence, ess=ess, moments=moments,
             bad=num_bad, shares=weights.shares(every),
         )  # fmt: skip
-        return steps.result(carry, outputs, arrays)
+        return moves.steps.result(carry, outputs, arrays)
 
     def _resampled(self, carry: Any, log_weight: Any, log_evidence: Any, now: Any, number: Any) -> Any:
         """Choose the ancestor of the particle; return its carry and weight, its place, and the evidence so far."""

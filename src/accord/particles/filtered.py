@@ -35,7 +35,7 @@ def filtered(
 
     def one(slot: Any) -> tuple[Any, Any]:
         found: dict[str, Any] = {}
-        sites = run((Moving(slot, key, fit.names), FilterLoop(slot, key, dict(given), fit, way, found)))
+        sites = run((Moving(slot, key, fit.names), FilterLoop(slot, key, fit, found, dict(given), way)))
         before = found["log_weight"]
         added = weight_of((sites[name] for name in fit.later), (), before.dtype)
         log_weight, is_bad = weights.possible(before + added)

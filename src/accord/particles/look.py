@@ -25,7 +25,7 @@ LOOP = "the scan"  # as a source of what comes after it
 
 @dataclass
 class Seen:
-    """What a trace has seen: the one mutable part of it.
+    """Record of a trace, to which its handlers add: the one mutable part of it.
 
     `results`: arrays, and what each is: `("init", number)`, `("step", "")`, `("before", name)` or `("after", name)`.
     """

@@ -29,7 +29,7 @@ def next_trajectory(
 
     def one(slot: Any) -> tuple[Any, Any, dict[str, Any]]:
         found: dict[str, Any] = {}
-        loop = ConditionalLoop(slot, key, dict(reference), fit, way, found)
+        loop = ConditionalLoop(slot, key, fit, found, dict(reference), way)
         sites = run((Moving(slot, key, fit.names, dict(reference)), loop))
         added = weight_of((sites[name] for name in fit.later), (), found["log_weight"].dtype)
         log_weight, _ = weights.possible(found["log_weight"] + added)

@@ -117,53 +117,54 @@ def num_judged(guide: AbstractGuide, dim: int) -> int:
     return NUM_DRAWS
 
 
-def log_weights(density: LogDensity, fitted: Fitted, count: int, seed: int, use: int) -> np.ndarray:
+def log_weights(
+    density: LogDensity,
+    fitted: Fitted,
+    count: int,
+    seed: int,
+    use: int,
+    restart: int = 0,
+    heights: Any = None,
+) -> np.ndarray:
     """Compute `log p - log q` of new draws, shape `(draw,)`, in float64; -inf where the density is no number.
 
-    For a guide with a density, in the current precision. `use`: as of `Fitted.draw`.
+    In the current precision. **Arguments**: `use`, as of `Fitted.draw`; `heights`, the compiled log densities of rows
+    of positions, or None to compile them.
     """
-
-    def heights(density: LogDensity, positions: Any) -> Any:
-        return jax.lax.map(density, positions)
-
     with one_blas_thread():
         if isinstance(fitted.guide, Written):
-            key = keys.fold(keys.chain_key(seed, 0), np.uint32(use))
+            key = keys.fold(keys.chain_key(seed, restart), np.uint32(use))
             found = np.asarray(fitted.guide.log_weights(density, fitted.params, key, count), float)
         else:
-            positions, log_q = fitted.draw(density, count, seed, 0, use)
-            found = np.asarray(in_batches(density, heights)(positions), float) - log_q
+            positions, log_q = fitted.draw(density, count, seed, restart, use)
+            rows = in_batches(density, _heights) if heights is None else heights
+            found = np.asarray(rows(positions), float) - log_q
     return np.where(np.isnan(found), -np.inf, found)
+
+
+def _heights(density: LogDensity, positions: Any) -> Any:
+    return jax.lax.map(density, positions)
 
 
 def judging(density: LogDensity) -> Any:
     """Compile the judgement of guides: from a `Fitted`, a seed and a restart to a `Judgement`."""
 
-    def heights(density: LogDensity, positions: Any) -> Any:
-        return jax.lax.map(density, positions)
-
     def points(density: LogDensity, positions: Any) -> Any:
         return jax.lax.map(lambda position: density.value(position, MAP), positions)
 
-    log_density = functools.cache(lambda is_point: in_batches(density, points if is_point else heights))
+    heights = functools.cache(lambda is_point: in_batches(density, points if is_point else _heights))
 
     def judge(fitted: Fitted, seed: int, restart: int) -> Judgement:
-        with one_blas_thread():
-            is_point, count = fitted.guide.is_point, num_judged(fitted.guide, density.dim)
-            if isinstance(fitted.guide, Written):
-                key = keys.fold(keys.chain_key(seed, restart), np.uint32(keys.USE_GUIDE))
-                found = fitted.guide.log_weights(density, fitted.params, key, count)
-                log_weights = np.asarray(found, float)
-            else:
-                positions, log_q = fitted.draw(density, 1 if is_point else count, seed, restart)
-                log_weights = np.asarray(log_density(is_point)(positions), float) - log_q
+        is_point = fitted.guide.is_point
+        count = 1 if is_point else num_judged(fitted.guide, density.dim)
+        rows = None if isinstance(fitted.guide, Written) else heights(is_point)
+        found = log_weights(density, fitted, count, seed, keys.USE_GUIDE, restart, rows)
         if is_point:
-            return Judgement(float(log_weights[0]), np.nan, np.nan, np.nan)
-        log_weights = np.where(np.isnan(log_weights), -np.inf, log_weights)
+            return Judgement(float(found[0]), np.nan, np.nan, np.nan)
         if isinstance(fitted.guide, Written) and fitted.guide.is_only_points:
-            return Judgement(float(np.mean(log_weights)), np.nan, np.nan, np.nan)
-        error = np.std(log_weights) / np.sqrt(len(log_weights)) if np.isfinite(log_weights).all() else np.nan
-        k, effective = pareto_k(log_weights), effective_size(log_weights)
-        return Judgement(float(np.mean(log_weights)), float(error), k, effective, count=count)
+            return Judgement(float(np.mean(found)), np.nan, np.nan, np.nan)
+        error = np.std(found) / np.sqrt(len(found)) if np.isfinite(found).all() else np.nan
+        k, effective = pareto_k(found), effective_size(found)
+        return Judgement(float(np.mean(found)), float(error), k, effective, count=count)
 
     return judge
