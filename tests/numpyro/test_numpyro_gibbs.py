@@ -1,5 +1,6 @@
 """Run NumPyro's samplers by blocks, with updates of the user's own, and without gradients."""
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -10,12 +11,16 @@ import pytest
 import accord.numpyro as door
 import accord.numpyro.distributions as dist
 from accord.core.errors import ModelError, OptionError
+from accord.numpyro.contrib.nested_sampling import NestedSampler
 from accord.numpyro.infer import (
+    ESS,
+    HMC,
     MCMC,
     NUTS,
     SA,
     CustomGibbs,
     DiscreteGibbs,
+    DiscreteHMCGibbs,
     Gibbs,
     HMCGibbs,
 )
@@ -112,3 +117,25 @@ def test_blocks_that_cannot_be_say_why(case: str) -> None:
     call, error, words = ERRORS[case]
     with pytest.raises(error, match=words):
         call()
+
+
+UNUSED: dict[str, Callable[[], Any]] = {
+    "HMC: num_steps=10": lambda: HMC(_sum, num_steps=10),
+    "ESS: tune_mu=True": lambda: ESS(_sum, tune_mu=True),
+    "SA: adapt_state_size=30": lambda: SA(_sum, adapt_state_size=30),
+    "DiscreteGibbs: random_walk=True": lambda: DiscreteGibbs(_sum, random_walk=True),
+    "DiscreteHMCGibbs: random_walk=True": lambda: DiscreteHMCGibbs(NUTS(_sum), random_walk=True),
+    "NestedSampler: dlogZ=0.1": lambda: NestedSampler(_sum, termination_kwargs={"dlogZ": 0.1}),
+}
+
+
+@pytest.mark.parametrize("option", UNUSED)
+def test_an_option_without_effect_is_told(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    UNUSED[option]()
+    assert f"info: {option} has no effect." in capsys.readouterr().err
+
+
+def test_options_that_are_not_given_are_not_told(capsys: pytest.CaptureFixture[str]) -> None:
+    HMC(_sum), ESS(_sum), SA(_sum), DiscreteGibbs(_sum)
+    NestedSampler(_sum, constructor_kwargs={"num_live_points": 100})
+    assert not capsys.readouterr().err

@@ -10,10 +10,12 @@ import numpy as np
 
 from ... import infer
 from ...core.errors import ModelError, OptionError
+from ...report.notices import tell
 from ...smc.result import SMCDraws
 from ..bridge import as_model
 from ..diagnostics import print_summary
 from ..infer.seeds import seed_of
+from ..infer.told import unused_options
 from ..names.refusal import refusal as _refusal
 from ..settings import asked_precision
 
@@ -29,7 +31,7 @@ class NestedSampler:
     move from the prior to the posterior by powers of the likelihood.
 
     **Arguments**: `model`; of `constructor_kwargs`, `num_live_points` is the number of particles, and others that
-    nested sampling alone has are left out, as all of `termination_kwargs`.
+    nested sampling alone has have no effect, as all of `termination_kwargs`: a notice says so.
 
     **Fields**: `draws`, of `accord.infer.smc`, with `log_evidence` and notices; None before a run.
     """
@@ -41,8 +43,9 @@ class NestedSampler:
         constructor_kwargs: Mapping[str, Any] | None = None,
         termination_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
-        del termination_kwargs
-        count = dict(constructor_kwargs or {}).get("num_live_points", _PARTICLES)
+        options = {**(constructor_kwargs or {}), **(termination_kwargs or {})}
+        count = options.pop("num_live_points", _PARTICLES)
+        tell(unused_options("NestedSampler", **options))
         if count < 1:
             raise OptionError(f"NestedSampler: num_live_points must be at least 1, got {count!r}.")
         self.model, self.num_particles = (

@@ -5,10 +5,12 @@ from typing import Any
 
 from ... import infer
 from ...core.errors import ModelError, OptionError
+from ...report.notices import tell
 from ..messages import Message
 from ..names.refusal import refusal as _refusal
 from .kernels import MCMCKernel
 from .own_update import OwnUpdate
+from .told import unused_options
 
 __getattr__ = _refusal("numpyro.infer")
 
@@ -46,7 +48,7 @@ class DiscreteGibbs(MCMCKernel):
         self, model: Callable[..., Any] | None = None, *, random_walk: bool = False, modified: bool = False
     ) -> None:
         super().__init__(model)
-        del random_walk
+        tell(unused_options("DiscreteGibbs", random_walk=random_walk))
         self.is_metropolised = modified
 
     def sampler(self) -> infer.DiscreteGibbs:

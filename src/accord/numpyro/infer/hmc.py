@@ -21,17 +21,19 @@ from ...core.tree import node
 from ...density import LogDensity
 from ...kernels import AbstractKernel, Info, Point
 from ...kernels.evaluated import advanced
+from ...report.notices import tell
 from ..names.refusal import refusal as _refusal
 from .initialize import ParamInfo
 from .kernels import HMC as HMC
 from .kernels import NUTS as NUTS
 from .seeds import seed_of
+from .told import unused_options
 
 __getattr__ = _refusal("numpyro.infer.hmc")
 
 
 class HMCAdaptState(NamedTuple):
-    """What warm-up has learnt. **Fields**: `step_size`; `inverse_mass_matrix`, shape `(dim,)`; `num_warmup` draws."""
+    """Tuning by warm-up. **Fields**: `step_size`; `inverse_mass_matrix`, shape `(dim,)`; `num_warmup` draws."""
 
     step_size: Any
     inverse_mass_matrix: Any
@@ -108,7 +110,8 @@ def hmc(
         model_kwargs: Mapping[str, Any] | None = None,
         rng_key: Any = None,
     ) -> HMCState:
-        del num_steps, find_heuristic_step_size, forward_mode_differentiation, regularize_mass_matrix
+        tell(unused_options("hmc", num_steps=num_steps))
+        del find_heuristic_step_size, forward_mode_differentiation, regularize_mass_matrix
         key = jax.random.key(0) if rng_key is None else rng_key
         z = init_params.z if isinstance(init_params, ParamInfo) else init_params
         if any(isinstance(leaf, Tracer) for leaf in (*jax.tree.leaves(z), key)):

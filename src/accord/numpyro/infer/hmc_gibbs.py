@@ -5,11 +5,13 @@ from typing import Any
 
 from ... import infer
 from ...core.errors import OptionError
+from ...report.notices import tell
 from ..messages import Message
 from ..names.refusal import refusal as _refusal
 from .around import Around
 from .gibbs import CustomGibbs, Gibbs, discrete_latent_sites
 from .kernels import HMC, NUTS, MCMCKernel
+from .told import unused_options
 
 __getattr__ = _refusal("numpyro.infer")
 
@@ -38,7 +40,7 @@ class DiscreteHMCGibbs(Around):
         self, inner_kernel: MCMCKernel, *, random_walk: bool = False, modified: bool = False
     ) -> None:
         super().__init__(inner_kernel)
-        del random_walk
+        tell(unused_options(type(self).__name__, random_walk=random_walk))
         self.is_metropolised = modified
 
     def sampler_for(self, latents: Mapping[str, Message]) -> Any:

@@ -5,9 +5,11 @@ from typing import Any
 
 from ... import infer
 from ...core.errors import OptionError
+from ...report.notices import tell
 from ..messages import Message
 from ..names.refusal import refusal as _refusal
 from .initialization import init_to_uniform
+from .told import unused_options
 
 __getattr__ = _refusal("numpyro.infer")
 
@@ -122,9 +124,9 @@ class HMC(MCMCKernel):
         regularize_mass_matrix: bool = True,
     ) -> None:
         super().__init__(model, potential_fn, init_strategy)
+        tell(unused_options("HMC", num_steps=num_steps))
         del (
             step_size,
-            num_steps,
             find_heuristic_step_size,
             forward_mode_differentiation,
             regularize_mass_matrix,
@@ -225,7 +227,7 @@ class ESS(MCMCKernel):
         **options: Any,
     ) -> None:
         super().__init__(model, potential_fn, init_strategy)
-        del options  # how NumPyro widens slices, which accord learns
+        tell(unused_options("ESS", **options))  # how NumPyro widens slices, which accord learns
 
     def sampler(self) -> infer.Ensemble:
         """See `MCMCKernel.sampler`."""
@@ -251,7 +253,7 @@ class SA(MCMCKernel):
         init_strategy: Callable[..., Any] = init_to_uniform,
     ) -> None:
         super().__init__(model, potential_fn, init_strategy)
-        del adapt_state_size
+        tell(unused_options("SA", adapt_state_size=adapt_state_size))
         self.metric = "robust" if dense_mass else "diagonal"
 
     def sampler(self) -> infer.RandomWalk:

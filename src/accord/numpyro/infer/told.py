@@ -1,12 +1,14 @@
 """Say where a program means something else than its author may think: what NumPyro takes without a word."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from ...core.errors import suggest
 from ...core.notice import Notice
+from ...core.options import shown
 from ..messages import Message, Met
 from ..plates import plate_shape
 
@@ -27,6 +29,19 @@ def unused_names(met: Met) -> Iterator[Notice]:
             "Correct the name, or leave it out.",
             sites=(name,),
         )
+
+
+def unused_options(owner: str, **given: Any) -> Iterator[Notice]:
+    """Tell of options that steer how NumPyro samples, and that accord lacks; None and False are those not given."""
+    for name, value in given.items():
+        if value is not None and value is not False:
+            yield Notice(
+                "info",
+                "numpyro_unused_option",
+                f"{owner}: {name}={shown(value)} has no effect. It steers how NumPyro samples, and the posterior is "
+                "the same without.",
+                "Leave it out.",
+            )
 
 
 def _found(sites: Mapping[str, Message]) -> Iterator[Notice]:
