@@ -118,11 +118,11 @@ def by_numpyro(name: str, guide: str, target: float) -> dict[str, float]:
     return {"seconds": spent, "bound": bound, "steps": steps}
 
 
-def in_process(python: str, *arguments: str) -> dict[str, float]:
-    """Run one fit in a process of its own, with an empty folder for compiled programs."""
+def in_process(script: str, python: str, *arguments: str) -> dict[str, float]:
+    """Run one fit of a script in a process of its own, with an empty folder for compiled programs."""
     with tempfile.TemporaryDirectory() as folder:
         found = subprocess.run(
-            [python, str(Path(__file__).resolve()), "--one", *arguments],
+            [python, str(Path(script).resolve()), "--one", *arguments],
             env={**os.environ, "JAX_COMPILATION_CACHE_DIR": folder},
             capture_output=True,
             text=True,
@@ -149,9 +149,9 @@ def main() -> None:
         for guide in GUIDES:
             ours, theirs = [], []
             for _ in range(options.repeats):
-                ours.append(in_process(sys.executable, name, guide))
+                ours.append(in_process(__file__, sys.executable, name, guide))
                 if options.numpyro:
-                    theirs.append(in_process(options.numpyro, name, guide, str(ours[0]["bound"])))
+                    theirs.append(in_process(__file__, options.numpyro, name, guide, str(ours[0]["bound"])))
             own, other = (
                 statistics.median(each["seconds"] for each in runs) if runs else float("nan")
                 for runs in (ours, theirs)

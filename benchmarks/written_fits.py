@@ -18,17 +18,15 @@ of its fit.
 import argparse
 import itertools
 import json
-import os
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+
+from fits import in_process
 
 STEPS = 2000
 MODELS = ("digits", "topics", "network")
@@ -131,6 +129,19 @@ def statements(name: str, lib: Any) -> tuple[Any, Any]:
     return {"digits": (digits, of_digits), "topics": (topics, of_topics), "network": (network, None)}[name]
 
 
+def language(module: Any, dist: Any, constraints: Any, summed: dict[str, Any]) -> SimpleNamespace:
+    """Return the statements that both libraries have. `summed`: what a site that is summed out is given."""
+    return SimpleNamespace(
+        sample=module.sample,
+        plate=module.plate,
+        param=module.param,
+        subsample=module.subsample,
+        dist=dist,
+        simplex=constraints.simplex,
+        summed=summed,
+    )
+
+
 def by_accord(name: str) -> dict[str, float]:
     """Fit with accord: all steps, at the same step size."""
     import optax
@@ -140,15 +151,7 @@ def by_accord(name: str) -> dict[str, float]:
     from accord import infer
     from accord.distributions import constraints
 
-    lib = SimpleNamespace(
-        sample=ac.sample,
-        plate=ac.plate,
-        param=ac.param,
-        subsample=ac.subsample,
-        dist=dist,
-        simplex=constraints.simplex,
-        summed={},
-    )
+    lib = language(ac, dist, constraints, {})
     model, guide = statements(name, lib)
     data = data_of(name)
     arguments = data if isinstance(data, tuple) else (data,)
@@ -175,15 +178,7 @@ def by_numpyro(name: str) -> dict[str, float]:
     import numpyro.distributions as dist
     from numpyro.infer import SVI, Trace_ELBO, TraceEnum_ELBO, autoguide
 
-    lib = SimpleNamespace(
-        sample=numpyro.sample,
-        plate=numpyro.plate,
-        param=numpyro.param,
-        subsample=numpyro.subsample,
-        dist=dist,
-        simplex=dist.constraints.simplex,
-        summed={"infer": {"enumerate": "parallel"}},
-    )
+    lib = language(numpyro, dist, dist.constraints, {"infer": {"enumerate": "parallel"}})
     model, guide = statements(name, lib)
     data = data_of(name)
     arguments = data if isinstance(data, tuple) else (data,)
@@ -197,19 +192,6 @@ def by_numpyro(name: str) -> dict[str, float]:
     judge = objective(num_particles=100)
     loss = jax.jit(lambda key: judge.loss(key, found.params, model, made, *whole))
     return {"seconds": spent, "bound": -float(loss(jax.random.PRNGKey(1)))}
-
-
-def in_process(python: str, *arguments: str) -> dict[str, float]:
-    """Run one fit in a process of its own, with an empty folder for compiled programs."""
-    with tempfile.TemporaryDirectory() as folder:
-        found = subprocess.run(
-            [python, str(Path(__file__).resolve()), "--one", *arguments],
-            env={**os.environ, "JAX_COMPILATION_CACHE_DIR": folder},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    return json.loads(found.stdout.splitlines()[-1])
 
 
 def main() -> None:
@@ -228,8 +210,8 @@ def main() -> None:
     for name in options.models.split(","):
         ours, theirs = [], []
         for _ in range(options.repeats):
-            ours.append(in_process(sys.executable, name, "accord"))
-            theirs.append(in_process(options.numpyro, name, "numpyro"))
+            ours.append(in_process(__file__, sys.executable, name, "accord"))
+            theirs.append(in_process(__file__, options.numpyro, name, "numpyro"))
         own, other = (statistics.median(each["seconds"] for each in runs) for runs in (ours, theirs))
         ratios.append(other / own)
         print(

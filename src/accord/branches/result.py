@@ -143,6 +143,7 @@ class Divided(BySite):
         """Number of pooled draws."""
         return sum(map(len, self._chosen()))
 
+    @checks_options
     def summary(
         self,
         sites: str | Sequence[str] | None = None,

@@ -24,7 +24,7 @@ from ..vi.result import Fit
 from .results import LogLikelihood, Predictions
 
 RESULTS = (Draws, GuideDraws, Fit, Paths, SMCDraws)
-"""What holds draws of a model's unknowns, from whatever method."""
+"""Results that hold draws of a model's unknowns, from any method."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ WRITTEN_ELSEWHERE: Mapping[str, str] = MappingProxyType(
         "s": "A spline is `bs(x, df=4)`.",
     }
 )
-"""What functions of other languages of formulas are here."""
+"""The words of this language for functions of others, by their names there."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ _HANDLERS = ("value", "gradient", "product", "values", "unconstrained")
 
 @dataclass(frozen=True, eq=False)
 class Described:
-    """What a model computes.
+    """Names, shapes and counts of what a program computes with its data.
 
     **Fields**
     - `parameters`, `others`: shapes by name, in the program's order; others are transformed parameters and generated

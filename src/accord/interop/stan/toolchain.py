@@ -13,7 +13,7 @@ WORD = "interop.stan.target"
 
 @dataclass(frozen=True)
 class Toolchain:
-    """What compiles Stan programs.
+    """The programs and files by which Stan programs are compiled.
 
     **Fields**: `folder` of httpstan, and its `version`; `compiler`, the path of g++, and `compiler_version`.
     """

@@ -18,7 +18,7 @@ TEXT = "program.stan"
 
 @dataclass(frozen=True)
 class Kind:
-    """What stanc says of a variable. **Fields**: `type` of its entries, "int" or "real" or others; `rank`."""
+    """Type of a variable, as stanc tells it. **Fields**: `type` of its entries, "int" or "real" or others; `rank`."""
 
     type: str
     rank: int
