@@ -97,7 +97,7 @@ def test_the_density_of_a_function_has_none():
 def stored_before(tmp_path, monkeypatch):
     """The folder of a run of two chains with 20 draws, whose segments were written when none were kept."""
     with monkeypatch.context() as before:
-        before.setattr("accord.mcmc.columns.PARTS", ())
+        before.setattr("accord.mcmc.statistics.PARTS", ())
         infer.sample(
             groups(Y), draws=20, warmup=40, chains=2, store=infer.RunFolder(tmp_path / "run"), **QUIET
         )

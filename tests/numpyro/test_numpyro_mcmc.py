@@ -157,8 +157,21 @@ def test_labels_are_summed_out_and_drawn_by_predictions() -> None:
     )  # their odds are 3000 or more
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [DiscreteHMCGibbs(NUTS(_labels)), MixedHMC(HMC(_labels))])
+def test_labels_that_are_marked_to_be_summed_out_are_not_sampled(kernel: Any) -> None:
+    with pytest.raises(OptionError, match=r"no discrete unknown to draw.*leave the mark out"):
+        _run(kernel, FAR)
+
+
+def _labels_to_draw(y: Any) -> None:
+    w = door.sample("w", dist.Beta(1.0, 1.0))
+    with door.plate("row", len(y)):
+        z = door.sample("z", dist.Bernoulli(w))
+        door.sample("y", dist.Normal(4.0 * z, 1.0), obs=y)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", [DiscreteHMCGibbs(NUTS(_labels_to_draw)), MixedHMC(HMC(_labels_to_draw))])
 def test_labels_may_be_sampled(kernel: Any) -> None:
     """A mean is off by more than 6 errors in 2 of 1e9 runs, at an effective sample size of 100 or more."""
     chain = _run(kernel, FAR, chains=4, draws=500)

@@ -45,9 +45,7 @@ class DiscreteHMCGibbs(Around):
 
     def sampler_for(self, latents: Mapping[str, Message]) -> Any:
         """See `MCMCKernel.sampler_for`."""
-        discrete = discrete_latent_sites(latents)
-        if not discrete:
-            raise OptionError("DiscreteHMCGibbs: the model has no discrete unknown. Use its inner kernel.")
+        discrete = self.drawn(latents)
         gibbs = infer.DiscreteGibbs(is_metropolised=self.is_metropolised)
         if len(discrete) == len(latents):
             raise OptionError(
@@ -55,6 +53,19 @@ class DiscreteHMCGibbs(Around):
                 "`Gibbs([(DiscreteGibbs(model), None)])`."
             )
         return infer.Gibbs({discrete: gibbs, ...: self.inner.sampler()})
+
+    def drawn(self, latents: Mapping[str, Message]) -> tuple[str, ...]:
+        """Return the names of the discrete unknowns that it draws.
+
+        **Raises** `OptionError` where there is none: all are marked to be summed out, or the model has none.
+        """
+        discrete = discrete_latent_sites(latents)
+        if not discrete:
+            raise OptionError(
+                f"{type(self).__name__}: the model has no discrete unknown to draw; those with "
+                "`infer={'enumerate': 'parallel'}` are summed out. Use its inner kernel, or leave the mark out."
+            )
+        return discrete
 
 
 class HMCECS(Around):

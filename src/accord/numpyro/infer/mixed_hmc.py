@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from ... import infer
-from ...core.errors import OptionError
 from ..messages import Message
 from ..names.refusal import refusal as _refusal
 from .hmc_gibbs import DiscreteHMCGibbs
@@ -32,6 +31,5 @@ class MixedHMC(DiscreteHMCGibbs):
 
     def sampler_for(self, latents: Mapping[str, Message]) -> Any:
         """See `MCMCKernel.sampler_for`."""
-        if not any(site["fn"].is_discrete for site in latents.values()):
-            raise OptionError("MixedHMC: the model has no discrete unknown. Use its inner kernel.")
+        self.drawn(latents)
         return infer.MixedHMC() if self.turns is None else infer.MixedHMC(turns=self.turns)
