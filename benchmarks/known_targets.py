@@ -55,33 +55,33 @@ ROWS = {
     "HMC": Row(FOUR, infer.HMC, 100_000),
     "ChEES": Row(FOUR, infer.ChEES, 10_000, chains=64),
     "MALA": Row(FOUR, infer.MALA, 200_000),
-    "Barker": Row(FOUR, infer.Barker, 20_000),
+    "Barker": Row(FOUR, infer.Barker, 400_000),
     "RandomWalk": Row(FOUR, infer.RandomWalk, 400_000),
     "RandomWalk, robust": Row(FOUR, lambda: infer.RandomWalk(metric="robust"), 400_000),
     "Metropolis": Row(NORMAL, lambda: infer.Metropolis(lambda at: dist.StudentT(4.0, at, 1.5)), 400_000),
     "Slice": Row(FOUR, infer.Slice, 200_000),
     "EllipticalSlice": Row(NORMAL, lambda: infer.EllipticalSlice(mean=3.0, scale=2.0), 200_000),
-    "Ensemble": Row(FOUR, infer.Ensemble, 10_000),
-    "Ensemble, differences": Row(FOUR, lambda: infer.Ensemble("differential"), 10_000),
-    "Ensemble, slices": Row(FOUR, lambda: infer.Ensemble("slice"), 5_000),
+    "Ensemble": Row(FOUR, infer.Ensemble, 400_000),
+    "Ensemble, differences": Row(FOUR, lambda: infer.Ensemble("differential"), 400_000),
+    "Ensemble, slices": Row(FOUR, lambda: infer.Ensemble("slice"), 200_000),
     "Repeat": Row(FOUR, lambda: infer.Repeat(infer.RandomWalk(), 5), 200_000),
-    "Mixture": Row(FOUR, lambda: infer.Mixture({infer.HMC(): 0.5, infer.RandomWalk(): 0.5}), 5_000),
+    "Mixture": Row(FOUR, lambda: infer.Mixture({infer.HMC(): 0.5, infer.RandomWalk(): 0.5}), 200_000),
     "Gibbs": Row(FOUR, lambda: infer.Gibbs({("share", "x"): infer.NUTS(), ...: infer.Slice()}), 400_000),
     "Conditional": Row(
         FOUR, lambda: infer.Gibbs({"x": infer.Conditional(_x_given_y), ...: infer.NUTS()}), 200_000
     ),
     "Conditional, labels": Row(
-        LABELS, lambda: infer.Gibbs({"label": infer.Conditional(_labels), ...: infer.NUTS()}), 5_000
+        LABELS, lambda: infer.Gibbs({"label": infer.Conditional(_labels), ...: infer.NUTS()}), 400_000
     ),
     "DiscreteGibbs": Row(ALONE, infer.DiscreteGibbs, 20_000),
     "DiscreteGibbs, plain": Row(ALONE, lambda: infer.DiscreteGibbs(is_metropolised=False), 100_000),
     "Gibbs and DiscreteGibbs": Row(
-        LABELS, lambda: infer.Gibbs({"label": infer.DiscreteGibbs(), ...: infer.NUTS()}), 5_000
+        LABELS, lambda: infer.Gibbs({"label": infer.DiscreteGibbs(), ...: infer.NUTS()}), 400_000
     ),
-    "MixedHMC": Row(LABELS, infer.MixedHMC, 5_000),
+    "MixedHMC": Row(LABELS, infer.MixedHMC, 400_000),
     "Tempered": Row(MODES, lambda: infer.Tempered(infer.HMC(), temperatures=6), 200_000),
     "HMCECS": Row(
-        ROWS_OF_COUNTS, infer.HMCECS, 2_000, biased="the noise of estimates is corrected for in part"
+        ROWS_OF_COUNTS, infer.HMCECS, 20_000, biased="the noise of estimates is corrected for in part"
     ),
 }
 WALKS: dict[str, AbstractMinibatches] = {

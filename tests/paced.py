@@ -24,8 +24,8 @@ class Paced(AbstractExecutor):
         return self.executor.shares_memory
 
     @property
-    def is_gang(self) -> bool:
-        return self.executor.is_gang
+    def spans_devices(self) -> bool:
+        return self.executor.spans_devices
 
     @property
     def sharding(self) -> tuple[tuple[str, int], ...] | str:

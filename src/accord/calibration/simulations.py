@@ -178,7 +178,7 @@ def executors_of(executor: AbstractExecutor) -> tuple[AbstractExecutor, Abstract
     Simulations are given to workers, and each runs its chain itself; unless several devices or processes share the data
     of one.
     """
-    shares_data = executor.is_gang or tuple(executor.device_groups()) != (None,)
+    shares_data = executor.spans_devices or tuple(executor.device_groups()) != (None,)
     return (Serial(), executor) if shares_data else (executor, Serial())
 
 

@@ -96,7 +96,7 @@ def sharing(shard: str | None, devices: int | None) -> AbstractExecutor | None:
     if shard is None and devices is None:
         return None
     if devices is not None and devices > 1:
-        with contextlib.suppress(RuntimeError):  # too late; the executor says so where they are too few
+        with contextlib.suppress(RuntimeError):  # too late; the executor starts processes that have as many
             jax.config.update("jax_num_cpu_devices", devices)
     return infer.Devices(data=devices, shard=None if shard is None else _rows(shard))
 

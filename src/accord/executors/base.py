@@ -39,6 +39,8 @@ class Surroundings:
     - `platform`: JAX's, such as `"cpu"`.
     - `pool_width`: threads of XLA's pool, which decides the order of large sums.
     - `cache`: folder of compiled programs, or None.
+    - `cpu_devices`: how many a worker makes; None is one, or what the environment says. Not compared: they change no
+      number.
     - `flags`: XLA's, as in the environment. `software`: the versions of what computes. Those of the process that
       builds it.
     """
@@ -49,6 +51,7 @@ class Surroundings:
     cache: str | None = None
     flags: str = field(default_factory=_flags_here)
     software: str = field(default_factory=_software_here)
+    cpu_devices: int | None = field(default=None, compare=False)
 
 
 class WorkerLostError(Exception):
@@ -91,8 +94,8 @@ class AbstractExecutor(Module):
         """Return whether workers see the objects of this process; else arguments are pickled."""
 
     @property
-    def is_gang(self) -> bool:
-        """Return whether a worker is several processes that run every call together, each with some of the devices."""
+    def spans_devices(self) -> bool:
+        """Return whether a worker makes each call on all devices that it has, in one process or several: a gang."""
         return False
 
     @property

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
@@ -31,6 +32,7 @@ class Child:
         self._surroundings, self._path = surroundings, list(path)
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
+        self._constants: tuple[bytes, ...] | None = None  # that the process has: megabytes of data, as a rule
         self._is_closed = False
         self._lock = threading.Lock()
 
@@ -38,7 +40,10 @@ class Child:
         """Return the packed answer; starts the process if needed. Raises `WorkerLostError` if it dies."""
         process, pipe = self._started()
         try:
-            pipe.send_bytes(pickle.dumps((self._surroundings, call)))
+            if call.constants != self._constants:
+                pipe.send_bytes(pickle.dumps(call.constants))
+                self._constants = call.constants
+            pipe.send_bytes(pickle.dumps((self._surroundings, replace(call, constants=()))))
             return pipe.recv_bytes()
         except (EOFError, OSError) as error:
             self._process, code = None, _end_of(process)
@@ -68,6 +73,7 @@ class Child:
             if self._is_closed:
                 raise WorkerLostError("the pool is closed")
             if self._pipe is None or self._process is None or self._process.poll() is not None:
+                self._constants = None
                 self._pipe, there = Pipe()
                 self._process = subprocess.Popen(
                     command(__name__, str(there.fileno()), pipe=there.fileno(), path=self._path),
@@ -98,11 +104,15 @@ def main() -> None:
 def serve(handle: int, idle: float = _IDLE) -> None:
     """Answer calls in the process until the other end closes, or has been silent for `idle` seconds."""
     pipe = Connection(handle)
+    constants: tuple[bytes, ...] = ()
     while True:
         try:
             if not pipe.poll(idle):
                 return
-            surroundings, call = pickle.loads(pipe.recv_bytes())
-            pipe.send_bytes(answer(surroundings, call))
+            match pickle.loads(pipe.recv_bytes()):
+                case (Surroundings() as surroundings, Call() as call):
+                    pipe.send_bytes(answer(surroundings, replace(call, constants=constants)))
+                case others:  # of the calls that follow
+                    constants = others
         except (EOFError, OSError):
             return  # nobody is there to answer

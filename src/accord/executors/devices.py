@@ -1,6 +1,8 @@
-"""Run chains on several devices of this process: one device per chain, or several that share its data."""
+"""Run chains on several devices of this machine: one device per chain, or several that share its data."""
 
+import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -8,8 +10,10 @@ import jax
 
 from ..core.errors import OptionError
 from ..core.options import checks_fields
-from .base import AbstractExecutor, Surroundings
-from .local import ThreadPool
+from .base import AbstractExecutor, AbstractPool, Surroundings
+from .local import ThreadPool, available_cores
+from .processes import ProcessPool
+from .surroundings import refuse_inside_worker
 
 Shard = Mapping[str, int] | str | None
 """What is shared out: by argument of the model, the axis of its rows; or a plate over them."""
@@ -33,7 +37,8 @@ class Devices(AbstractExecutor):
 
     **Fields**
     - `data`: number of devices that share the data of a chain; >= 1. None takes all devices with `shard`, and one
-      without. Each group of this many devices runs one chain at a time.
+      without. Each group of this many devices runs one chain at a time. JAX settles the number of CPU devices when it
+      is first used: where this process has fewer, chains run in child processes that have as many.
     - `shard`: the axis of the rows of each argument: `{"X": 0, "y": 0}`. Or the name of a plate over the rows, `"row"`:
       every argument with exactly one axis of its size is split along it.
 
@@ -65,29 +70,40 @@ class Devices(AbstractExecutor):
         return hash((self.data, as_pairs(self.shard)))
 
     @property
+    def _is_apart(self) -> bool:
+        """Whether chains run in other processes, which have enough CPU devices."""
+        devices = jax.local_devices()
+        return devices[0].platform == "cpu" and (self.data or 1) > len(devices)
+
+    @property
     def shares_memory(self) -> bool:
-        return True
+        return not self._is_apart
+
+    @property
+    def spans_devices(self) -> bool:
+        return self._is_apart
 
     @property
     def sharding(self) -> tuple[tuple[str, int], ...] | str:
         return as_pairs(self.shard)
 
-    def device_groups(self) -> list[Sequence[Any]]:
-        """See `AbstractExecutor.device_groups`. Raises `OptionError` for too few devices."""
+    def device_groups(self) -> Sequence[Sequence[Any] | None]:
+        """See `AbstractExecutor.device_groups`. Raises `OptionError` for too few accelerators."""
+        if self._is_apart:
+            return [None]
         devices = jax.local_devices()
         size = self.data or (len(devices) if self.shard else 1)
         if size > len(devices):
-            kind = devices[0].platform
-            hint = (
-                f' Say so before JAX is first used: `jax.config.update("jax_num_cpu_devices", {size})`, or set '
-                f"JAX_NUM_CPU_DEVICES={size}."
-                if kind == "cpu"
-                else ""
+            raise OptionError(
+                f"Devices(data={size}): this process has {len(devices)} {devices[0].platform} devices. Ask for no more."
             )
-            raise OptionError(f"Devices(data={size}): this process has {len(devices)} {kind} devices.{hint}")
         return [devices[first : first + size] for first in range(0, len(devices) - size + 1, size)]
 
-    def open(self, num_tasks: int, surroundings: Surroundings) -> ThreadPool:
+    def open(self, num_tasks: int, surroundings: Surroundings) -> AbstractPool:
         """See `AbstractExecutor.open`."""
-        del surroundings
-        return ThreadPool(min(len(self.device_groups()), num_tasks))
+        if not self._is_apart:
+            return ThreadPool(min(len(self.device_groups()), num_tasks))
+        refuse_inside_worker("Devices")
+        size = self.data or 1
+        num_workers = min(max(available_cores() // size, 1), num_tasks)
+        return ProcessPool(num_workers, replace(surroundings, cpu_devices=size), sys.path)

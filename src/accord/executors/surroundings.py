@@ -30,7 +30,10 @@ def surroundings_here(precision: Precision) -> Surroundings:
 
 def environment(surroundings: Surroundings) -> dict[str, str]:
     """Return the environment that a worker needs before it imports JAX."""
-    return {
+    devices = (
+        {} if surroundings.cpu_devices is None else {"JAX_NUM_CPU_DEVICES": str(surroundings.cpu_devices)}
+    )
+    return devices | {
         _IS_WORKER: "1",
         "NPROC": str(surroundings.pool_width),
         "XLA_FLAGS": surroundings.flags,

@@ -119,7 +119,7 @@ def check_executor(function: str, executor: Any) -> AbstractExecutor:
         raise OptionError(
             f"infer.{function}: executor must be like infer.Threads(), got {type(executor).__name__}."
         )
-    if executor.is_gang or tuple(executor.device_groups()) != (None,):
+    if executor.spans_devices or tuple(executor.device_groups()) != (None,):
         raise OptionError(
             f"infer.{function}: {type(executor).__name__} is for runs. Draws are computed with one by one, each by one "
             "worker: executor=infer.Threads(), Serial(), Processes(), Dask() or Ray()."

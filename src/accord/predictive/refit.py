@@ -138,7 +138,9 @@ class Refits:
 
 def _for_draws(executor: AbstractExecutor | None) -> AbstractExecutor | None:
     """Return the executor if it computes with draws one by one, and None, the usual one, where it shares data out."""
-    shares_data = executor is not None and (executor.is_gang or tuple(executor.device_groups()) != (None,))
+    shares_data = executor is not None and (
+        executor.spans_devices or tuple(executor.device_groups()) != (None,)
+    )
     return None if shares_data else executor
 
 

@@ -134,7 +134,7 @@ def do_packed(packed: bytes, task: Task) -> Outcome:
 
 
 def do_together(packed: bytes, task: Task) -> Outcome:
-    """Run a task in every process of a gang at the same time, on all their devices."""
+    """Run a task on all devices of this process, or of a gang, whose processes run it at the same time."""
     return do(_unpacked(packed, jax.devices()), task)
 
 
@@ -143,7 +143,9 @@ def _unpacked(packed: bytes, devices: Sequence[Any] | None) -> AbstractMachine[A
         method: AbstractMethod = pickle.loads(packed)
         cache.persist()
         with precisions.scope(method.precision):
-            clock = time.perf_counter if devices is None else common_clock(devices)
+            clock = time.perf_counter
+            if devices is not None and jax.process_count() > 1:
+                clock = common_clock(devices)
             machine, _ = method.machine(devices, clock=clock)
             return machine
 

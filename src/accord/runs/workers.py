@@ -44,7 +44,7 @@ class Workers:
             machines, seconds = worker.build_all(method, executor.device_groups(), num_tasks, meanwhile)
             do = (functools.partial(worker.do_on_any, is_stopped=is_ending), machines)
         else:
-            do_there = worker.do_together if executor.is_gang else worker.do_packed
+            do_there = worker.do_together if executor.spans_devices else worker.do_packed
             do = (do_there, worker.pack(method))
             meanwhile()
         pool = executor.open(num_tasks, worker.surroundings_of(method.precision))

@@ -199,7 +199,7 @@ def check_executor(
     """
     if executor is None:
         return Threads()
-    if executor.is_gang or tuple(executor.device_groups()) != (None,):
+    if executor.spans_devices or tuple(executor.device_groups()) != (None,):
         raise OptionError(
             f"{function}: {type(executor).__name__} is for chains. Each {noun} is the work of one worker: "
             "executor=infer.Threads(), Serial(), Processes(), Dask() or Ray()."

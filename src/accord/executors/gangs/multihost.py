@@ -79,7 +79,7 @@ class MultiHost(AbstractExecutor):
         return False
 
     @property
-    def is_gang(self) -> bool:
+    def spans_devices(self) -> bool:
         return True
 
     @property
