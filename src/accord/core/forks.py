@@ -23,7 +23,7 @@ class _Forked:
 
     def tell(self) -> None:
         """Find out, in a new forked process, whether JAX had been used before."""
-        self.is_without_threads = self.is_without_threads or _has_backend()
+        self.is_without_threads = self.is_without_threads or has_started()
 
 
 _forked = _Forked()
@@ -50,7 +50,7 @@ def check_owner(owner: int, what: str) -> None:
         )
 
 
-def _has_backend() -> bool:
+def has_started() -> bool:
     """Return whether JAX has started, by an option of JAX that may only be changed before."""
     name = "jax_num_cpu_devices"
     now = getattr(jax.config, name, None)

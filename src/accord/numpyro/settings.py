@@ -6,9 +6,12 @@ from collections.abc import Iterator
 import jax
 
 from ..core.errors import OptionError
+from ..core.forks import has_started
 from ..core.precision import Precision
 
 _ASKED: dict[str, bool] = {}
+_PLATFORMS = {"": "", "cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "tpu": "tpu"}
+"""Names of platforms, with the name that JAX has for their backend."""
 
 
 def enable_x64(use_x64: bool = True) -> None:
@@ -26,8 +29,19 @@ def asked_precision() -> Precision:
 
 
 def set_platform(platform: str | None = None) -> None:
-    """Run on `"cpu"`, `"gpu"` or `"tpu"`; before JAX is first used."""
-    jax.config.update("jax_platform_name", platform or "")
+    """Run on `"cpu"`, `"gpu"` (also `"cuda"`, `"rocm"`) or `"tpu"`; before JAX is first used.
+
+    **Raises** `OptionError` for any other name, and where JAX has started on another platform.
+    """
+    name = "" if platform is None else platform
+    if name not in _PLATFORMS:
+        raise OptionError(f'set_platform: the platform must be "cpu", "gpu" or "tpu", got {platform!r}.')
+    if name and has_started() and jax.default_backend() not in (name, _PLATFORMS[name]):
+        raise OptionError(
+            f"set_platform({name!r}): it is too late, since JAX already runs on {jax.default_backend()!r}. Call it "
+            f"before anything is computed, or set the environment variable JAX_PLATFORMS={name}."
+        )
+    jax.config.update("jax_platform_name", name)
 
 
 def set_host_device_count(n: int) -> None:

@@ -46,7 +46,14 @@ class Law(type):
 
     def __instancecheck__(cls, instance: Any) -> bool:
         kind: Any = cls.kind
-        return isinstance(kind, type) and isinstance(instance, kind)
+        if isinstance(kind, type):
+            return isinstance(instance, kind)
+        # `BernoulliProbs` and the like: of accord's class, with its parameter given so.
+        for parameter in ("probs", "logits"):
+            whole: Any = getattr(dist, cls.__name__.removesuffix(parameter.capitalize()), None)
+            if isinstance(whole, type) and isinstance(instance, whole):
+                return getattr(instance, parameter, None) is not None
+        return False
 
     def __subclasscheck__(cls, subclass: Any) -> bool:
         kind: Any = cls.kind

@@ -67,6 +67,8 @@ def _broadcast(name: str, site: Message) -> Iterator[Notice]:
     own = np.broadcast_shapes(tuple(law.batch_shape), plate_shape(site["cond_indep_stack"]))
     if site["value"] is None or batch == own or jnp.size(site["value"]) == 0:
         return
+    if not batch:
+        return  # the data are copied, which is an error of its own
     yield Notice(
         "info",
         "numpyro_broadcast",
