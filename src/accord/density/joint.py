@@ -211,7 +211,8 @@ def model_of(density: LogDensity) -> Model:
     if program is None:
         raise ModelError(
             f"{density.program.name!r} is the log density of a function, which has no sites to predict or to judge. "
-            "Give the model that it stands for."
+            "Give the model that it stands for; a log likelihood that the draws hold is taken by "
+            "`infer.log_likelihood(draws, computed={...})`."
         )
     return program.template.marked({**density.data, **program.constants})
 

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import ModelError
+from ..core.errors import ModelError, OptionError
 from ..core.options import checks_options
 from ..executors import AbstractExecutor
 from ..language import Model
 from ..mcmc.draws import Draws
 from .about import about
+from .computed import computed_likelihood
 from .over_draws import over_draws
 from .results import LogLikelihood
 from .source import Source
@@ -21,6 +22,7 @@ def log_likelihood(
     draws: Draws | Mapping[str, Any],
     model: Model | None = None,
     *,
+    computed: Mapping[str, str] | None = None,
     executor: AbstractExecutor | None = None,
 ) -> LogLikelihood:
     """Compute the log likelihood of each observation at each draw: by observed site, `(chain, draw, *batch)`.
@@ -31,17 +33,24 @@ def log_likelihood(
     **Arguments**
     - `draws`: draws of a run, or a mapping from unknown to array of shape `(chain, draw, *site)`, which needs `model`.
     - `model`: the model called with data, also new data; None is the model of the run.
+    - `computed`: `{"y": "log_lik"}` for draws of a target that computes it itself, such as a Stan program: the name of
+      what was observed, and that of the value which holds the log likelihood of each observation. Nothing is computed.
     - `executor`: where to compute, which does not change the result: `infer.Threads()`, which is None, `Serial()`,
       `Processes()`, `Dask()` or `Ray()`.
 
     **Raises** `ModelError` for a model that observes nothing; `SiteError` for an unknown that the draws lack, or that
-    has another size; `OptionError` without a model.
+    has another size; `OptionError` without a model, and for a name in `computed` that the draws lack; `DataError` for a
+    value there that is one number.
 
     **Example**
 
     >>> infer.log_likelihood(draws)["y"].shape  # (chain, draw, school)
     (2, 200, 8)
     """
+    if computed is not None:
+        if model is not None:
+            raise OptionError("infer.log_likelihood: give one of model= and computed=.")
+        return computed_likelihood(draws, computed)
     source = Source.of("log_likelihood", draws, model)
     target = source.trace("log_likelihood", draws_others=False)
     names = [entry.name for entry in target.layout.observed]
