@@ -18,6 +18,7 @@ RATES = {
     "density/eliminate/discrete/test_redrawn.py": 29 * 1e-9 + 9 * 2e-9,
     "density/test_approximated.py": 8 * 6e-7 + 3 * 2e-9 + 2e-9,
     "density/test_collapsed.py": 4e-6,
+    "density/test_quadrature_together.py": 3 * 2e-9,
     "distributions/test_distribution_draws.py": 1e-3,  # FAMILY_WISE
     "distributions/test_euler_maruyama.py": 4e-5,  # 5 means, 4.5 errors
     "distributions/test_generalized_inverse_gaussian.py": 1e-5,  # FALSE_ALARMS

@@ -407,7 +407,7 @@ REFUSED = {
     "effects that meet": (
         lambda: crossed(QUADRATURE).log_density(),
         SiteError,
-        "entries of 'one', 'other' depend on each other .*5 at a time.*Laplace.*, or collapse one of them: sites",
+        "entries of 'one', 'other' depend on each other .*5 at a time.*Laplace.*, or collapse fewer of them: sites",
     ),
     "coefficients": (
         lambda: by(regression(), QUADRATURE, ["beta"]).log_density(),

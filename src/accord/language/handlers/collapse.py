@@ -45,7 +45,7 @@ def collapse(
     entry, and a Cholesky decomposition.
 
     Where they are not normal given the rest, as effects in a model of counts, `by` names an approximation, which is
-    never made unasked: `handlers.Quadrature()` for effects that are independent of each other given the rest, nearly
+    never made unasked: `handlers.Quadrature()` for effects of groups, one for each or two or three together, nearly
     exact, and `handlers.Laplace()` for others. All sites that are collapsed are then integrated out by the same one.
     The draws of these sites are from their distribution given the others, or from Laplace's normal one.
 
@@ -54,8 +54,8 @@ def collapse(
 
     **Raises** `OptionError` for what are no names, and for another `by`; (when the model runs) `SiteError` for a name
     that is no latent sample site, for one that is bounded or reparameterised; (when its log density is made)
-    `SiteError` where it is not exact, where entries depend on each other and a quadrature is asked for, or where rows
-    are cut that are needed together, and `ModelError` where no other unknown is left.
+    `SiteError` where it is not exact, where too many entries depend on each other for a quadrature, or where rows are
+    cut that are needed together, and `ModelError` where no other unknown is left.
 
     **Source**: the marginal likelihood of linear mixed models, as in Bates et al. (2015), Journal of Statistical
     Software 67(1), section 3.

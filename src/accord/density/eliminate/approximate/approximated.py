@@ -7,7 +7,7 @@ with the change of the mode and of the determinant there.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from ....core import keys
 from ....core.errors import DistributionError, SiteError
+from ....core.notice import Notice
 from ....core.once import TracedOnce
 from ....language.integrals import Integral, Quadrature
 from ...latent import concrete
@@ -32,7 +33,9 @@ from ..normal.independence import independent_groups
 from ..normal.square import Conditional, curvature, factored
 from .belonging import Belonging, Index, Look, index_of, looking, parts_of
 from .modes import MAX_STEPS, Heights, find_modes
-from .nodes import drawn, log_integrals
+from .node_counts import check_nodes, told_of_nodes
+from .node_draws import drawn
+from .nodes import ByGroup, log_integrals
 
 Once = Callable[[Mapping[str, Any], Mapping[str, Any]], jax.Array]
 """From all pieces of the whole model, and data, to numbers; traced once."""
@@ -69,8 +72,8 @@ class ApproximatedProgram(AbstractIntegrated):
         **Raises** `SiteError` where a quadrature is asked for and entries depend on each other.
         """
         index = None
-        if isinstance(by, Quadrature) and groups.size > 1:
-            raise _dependent(groups)
+        if isinstance(by, Quadrature):
+            check_nodes(groups, by)
         look = looking(base, groups)
         if groups.num > 1:
             try:
@@ -122,10 +125,14 @@ class ApproximatedProgram(AbstractIntegrated):
         peak = self._peak(others, data)
         log_integral = peak.normal.log_volume
         if isinstance(self.by, Quadrature):
-            still = self._by_group(*_fixed(others, data))
-            (each,) = log_integrals(self._by_group(others, data), *_of_one(peak), [self.by.nodes], still)
-            log_integral = each.sum()
+            (log_integral,) = self._log_integrals(peak.normal, [self.by.nodes], others, data)
         return Around(peak.normal.mean, jnp.where(peak.is_found, self.weight * log_integral, -jnp.inf))
+
+    @property
+    def told(self) -> tuple[Notice, ...]:
+        """Say what a quadrature costs."""
+        own = (told_of_nodes(self.groups, self.by),) if isinstance(self.by, Quadrature) else ()
+        return (*self.base.told, *own)
 
     @property
     def if_degenerate(self) -> str:
@@ -184,12 +191,19 @@ class ApproximatedProgram(AbstractIntegrated):
             known = heights(z)[0] - heights(peak.normal.mean)[0] - peak.normal.log_volume
             return Draw(z, known, {"log_weight": known - log_density})
         by_group = self._by_group(others, data)
-        mode, scale = _of_one(peak)
-        x = drawn(by_group, mode, scale, self.by.nodes, self._levels(position))
-        counts, still = [self.by.nodes, self.by.nodes // 2], self._by_group(*_fixed(others, data))
-        log_integral, by_half = log_integrals(by_group, mode, scale, counts, still)
-        known = jnp.sum(by_group(x) - by_group(mode) - log_integral)
-        return Draw(x[:, None], known, {"error": jnp.sum(log_integral - by_half)})
+        z = drawn(by_group, peak.normal, self.by.nodes, self._levels(position))
+        counts = [self.by.nodes, self.by.nodes // 2]
+        log_integral, by_half = self._log_integrals(peak.normal, counts, others, data)
+        known = jnp.sum(by_group(z) - by_group(peak.normal.mean)) - log_integral
+        return Draw(z, known, {"error": log_integral - by_half})
+
+    def _log_integrals(
+        self, normal: Conditional, counts: Sequence[int], others: Mapping[str, Any], data: Mapping[str, Any]
+    ) -> list[jax.Array]:
+        """Integrate over nodes around the modes, by each of these counts."""
+        rows = max([self.groups.num, *(np.shape(each)[0] for each in data.values() if np.ndim(each))])
+        fixed = self._by_group(*_fixed(others, data))
+        return log_integrals(self._by_group(others, data), fixed, normal, counts, rows)
 
     def _levels(self, position: Unknowns) -> tuple[jax.Array, jax.Array]:
         """Draw two uniform numbers for each entry of the sites, by the numbers of a position."""
@@ -202,7 +216,7 @@ class ApproximatedProgram(AbstractIntegrated):
                 counters = jnp.arange(math.prod(shape), dtype=jnp.uint32)
                 stream = jnp.full_like(counters, 2 * place + use)
                 found[name] = keys.uniform(key, counters, stream, free.dtype).reshape(shape)
-            return self.groups.stack(found)[:, 0]
+            return self.groups.stack(found)
 
         return stacked(0), stacked(1)
 
@@ -210,8 +224,7 @@ class ApproximatedProgram(AbstractIntegrated):
         """Find the mode, with its derivatives, and the second derivatives there."""
         fixed = _fixed(others, data)
         start = self._start(*fixed)
-        are_apart = self.index is not None and self.groups.size == 1
-        modes = find_modes(self._heights(*fixed), start, are_apart=are_apart)
+        modes = find_modes(self._heights(*fixed), start, are_apart=self.index is not None)
         # What is made of a search that failed is not used.
         z = jnp.where(modes.is_found[:, None], modes.z, start)
         is_found = jnp.all(modes.is_found)
@@ -258,26 +271,10 @@ class ApproximatedProgram(AbstractIntegrated):
 
         return heights
 
-    def _by_group(
-        self, others: Mapping[str, Any], data: Mapping[str, Any]
-    ) -> Callable[[jax.Array], jax.Array]:
-        """Return what each group adds, at one number for each, shape `(num,)`."""
+    def _by_group(self, others: Mapping[str, Any], data: Mapping[str, Any]) -> ByGroup:
+        """Return what each group adds, at one place for each, shape `(num,)`."""
         heights = self._heights(others, data)
-        return lambda x: heights(x[:, None])[1]
-
-
-def _dependent(groups: Groups) -> SiteError:
-    remedy = (
-        "Ask for `by=handlers.Laplace()`, or collapse one of them: sites that meet in one log probability, as crossed "
-        "or nested effects do, depend on each other."
-        if len(groups.sites) > 1
-        else "Ask for `by=handlers.Laplace()`. Effects of groups are taken by an index, as in `effect[group]`, and not "
-        "by a matrix of zeros and ones, whose other values would mix them."
-    )
-    return SiteError(
-        f"handlers.collapse: entries of {listed(groups.names)} depend on each other given all other unknowns, "
-        f"{groups.size} at a time, and a quadrature is of one number at a time. {remedy}"
-    )
+        return lambda z: heights(z)[1]
 
 
 def _fixed(others: Mapping[str, Any], data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -290,8 +287,3 @@ def _fits(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     """Return whether an array can be broadcast to a shape; that of a site in a scan may lack the steps."""
     pairs = zip(reversed(shape), reversed(whole), strict=False)
     return len(shape) <= len(whole) and all(size in (1, each) for size, each in pairs)
-
-
-def _of_one(peak: _Peak) -> tuple[jax.Array, jax.Array]:
-    """Return the modes of groups of one number each, and their standard deviations."""
-    return peak.normal.mean[:, 0], peak.normal.precision[:, 0, 0] ** -0.5

@@ -57,8 +57,8 @@ class _Search(NamedTuple):
 def find_modes(heights: Heights, start: jax.Array, *, are_apart: bool) -> Modes:
     """Climb from `start`, shape `(num, size)`.
 
-    **Arguments**: `are_apart`, whether groups are known apart, of one number each. A slope of a group must then be that
-    of the whole along it, else no mode is found: with other data, they may not be what they were.
+    **Arguments**: `are_apart`, whether groups are known apart. A slope of a group must then be that of the whole along
+    it, else no mode is found: with other data, they may not be what they were.
     """
     eps = jnp.finfo(start.dtype).eps
     near = _NEAR[jnp.dtype(start.dtype)]
@@ -90,8 +90,7 @@ def find_modes(heights: Heights, start: jax.Array, *, are_apart: bool) -> Modes:
         is_near = jnp.sqrt(jnp.maximum(promised, 0)) <= near + rounding
         is_found = is_peak & has_risen & is_near & _is_steady(precision, search.precision)
         if are_apart:
-            away = jnp.abs(own_slopes[0] - slope[:, 0])
-            is_found &= away <= _SAME * scale[:, 0]
+            is_found &= jnp.all(jnp.abs(own_slopes.T - slope) <= _SAME * scale, axis=1)
         z = jnp.where(has_risen[:, None], search.z + share[:, None] * ahead, search.z)
         return _Search(z, precision, is_found, ~has_risen, search.num_steps + 1)
 

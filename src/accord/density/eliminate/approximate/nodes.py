@@ -1,12 +1,13 @@
-"""Integrate densities of one number each by adaptive Gauss-Hermite quadrature, and draw from them.
+"""Integrate densities of one to three numbers each by adaptive Gauss-Hermite quadrature.
 
-With mode m, s = (-h'')**-1/2 there, and nodes x_j with weights w_j for exp(-x**2), the logarithm of the integral of
-exp(h) is log(sqrt(2) s) + log sum_j w_j exp(x_j**2 + h(m + sqrt(2) s x_j)).
+With mode m and the Cholesky factor L of minus the second derivatives h'' there, z = m + L'**-1 x is in standard
+deviations. With nodes x_j and weights w_j for exp(-x**2), in as many dimensions as there are numbers, the logarithm of
+the integral of exp(h) is -log|L| + log sum_j sqrt(2)**d w_j exp(x_j.x_j + h(m + sqrt(2) L'**-1 x_j)).
 
-**Source**: Liu & Pierce (1994), Biometrika 81(3), 624-629.
+**Source**: Liu & Pierce (1994), Biometrika 81(3), 624-629; for several numbers, Pinheiro & Bates (1995), Journal of
+Computational and Graphical Statistics 4(1), 12-35, section 2.4.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,87 +16,71 @@ import jax.numpy as jnp
 import numpy as np
 
 from ....distributions.special import log_sum_exp
+from ..normal.square import Conditional
 
+ByGroup = Callable[[jax.Array], jax.Array]
+"""From one place for each group, shape `(num, size)`, to their log densities, shape `(num,)`."""
+
+_NUMBERS = 2**22  # of an array of nodes and rows, at most: 32 MB
+_FEWEST_AT_ONCE = 100
 _NEGLIGIBLE = -80.0  # logarithm of the share of an integral below which a node is left out
-_CELLS = 6  # of a draw, for each node, between the outermost ones
-_FARTHEST = 8.0  # standard deviations, which draws reach at least: few nodes are nearer than most tails
 
 
-def nodes_of(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes, in standard deviations from the mode, and logarithms of their weights for a density."""
+def nodes_of(count: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return nodes, in standard deviations from the mode, and logarithms of their weights for a density.
+
+    **Arguments**: `count`, of nodes along each of `size` dimensions. **Returns** shapes `(count**size, size)` and
+    `(count**size,)`; for no dimension, the one place that there is.
+    """
     places, weights = np.polynomial.hermite.hermgauss(count)
-    return np.sqrt(2) * places, np.log(np.sqrt(2) * weights) + places**2
+    log_weights = np.log(np.sqrt(2) * weights) + places**2
+    which = np.indices((count,) * size).reshape(size, count**size).T
+    return np.sqrt(2) * places[which], log_weights[which].sum(axis=1)
 
 
 def log_integrals(
-    by_group: Callable[[jax.Array], Any],
-    mode: jax.Array,
-    scale: jax.Array,
-    counts: Sequence[int],
-    fixed: Callable[[jax.Array], Any] | None = None,
+    by_group: ByGroup, fixed: ByGroup, normal: Conditional, counts: Sequence[int], rows: int
 ) -> list[jax.Array]:
-    """Compute the logarithm of each integral relative to the density at its mode, shape `(num,)`, by each of `counts`.
+    """Compute the logarithm of all integrals' product relative to the densities at their modes, by each of `counts`.
 
-    **Arguments**: `by_group`, log densities of shape `(num,)` at one number each; `mode` and `scale`, shape `(num,)`;
-    `counts`, of nodes; `fixed`, the log densities without derivatives by anything, where those of the results are
-    wanted.
+    **Arguments**: `fixed`, the log densities without derivatives by anything; `normal`, around the modes; `counts`, of
+    nodes along each dimension; `rows` of the model, of which there is an array for each node.
     """
-    every = [nodes_of(count) for count in counts]
+    every = [nodes_of(count, normal.mean.shape[1]) for count in counts]
+    ends = np.cumsum([len(log_weights) for _, log_weights in every])
     places, log_weights = (
-        jnp.asarray(np.concatenate(each), mode.dtype)[:, None] for each in zip(*every, strict=True)
+        jnp.asarray(np.concatenate(each), normal.mean.dtype) for each in zip(*every, strict=True)
     )
-    at = mode[None] + scale[None] * places
-    if fixed is not None:
-        # A node far out, where a model may overflow, is taken out of the program before derivatives meet it.
-        known = log_weights + jax.vmap(fixed)(jax.lax.stop_gradient(at))
-        is_seen = (
-            known > jnp.max(jnp.where(jnp.isnan(known), -jnp.inf, known), axis=0, keepdims=True) + _NEGLIGIBLE
-        )
-        at, log_weights = jnp.where(is_seen, at, mode[None]), jnp.where(is_seen, log_weights, -jnp.inf)
-    peak, heights = jnp.split(jax.vmap(by_group)(jnp.concatenate([mode[None], at])), [1])
-    parts = jnp.split(log_weights + heights - peak, np.cumsum(counts)[:-1])
-    return [jnp.log(scale) + log_sum_exp(part, axis=0) for part in parts]
+    at, log_weights = at_places(normal, places), log_weights[:, None]
+    # A node far out, where a model may overflow, is taken out of the program before derivatives meet it.
+    at_once = max(_FEWEST_AT_ONCE, _NUMBERS // max(rows, 1))
+    known = log_weights + at_each(fixed, jax.lax.stop_gradient(at), at_once)
+    highest = jnp.max(jnp.where(jnp.isnan(known), -jnp.inf, known), axis=0, keepdims=True)
+    is_seen = known > highest + _NEGLIGIBLE
+    at = jnp.where(is_seen[:, :, None], at, normal.mean[None])
+    log_weights = jnp.where(is_seen, log_weights, -jnp.inf)
+    peak, heights = jnp.split(at_each(by_group, jnp.concatenate([normal.mean[None], at]), at_once), [1])
+    parts = jnp.split(log_weights + heights - peak, ends[:-1])
+    return [log_sum_exp(part, axis=0).sum() - normal.factor.log_det for part in parts]
 
 
-def drawn(
-    by_group: Callable[[jax.Array], Any],
-    mode: jax.Array,
-    scale: jax.Array,
-    count: int,
-    levels: tuple[jax.Array, jax.Array],
-) -> jax.Array:
-    """Draw a number from each density, by the inverse of its cumulative probability.
+def at_places(normal: Conditional, places: jax.Array) -> jax.Array:
+    """Turn places in standard deviations, the same for all groups, shape `(count, size)`, into `(count, num, size)`."""
+    shape = normal.mean.shape
+    return jax.vmap(lambda place: normal.mean + normal.deviation(jnp.broadcast_to(place, shape)))(places)
 
-    Draws are over the range of the nodes, and over 8 standard deviations to each side at least. Between points that are
-    a small part of a standard deviation apart the log density is taken to be linear.
 
-    **Arguments**: as of `log_integrals`; `levels`, two uniform numbers for each density.
+def at_each(by_group: ByGroup, z: jax.Array, at_once: int) -> jax.Array:
+    """Evaluate log densities at places of shape `(count, num, size)`: shape `(count, num)`.
+
+    More than `at_once` are taken some at a time; derivatives evaluate them again, and need no memory for all of them.
     """
-    outermost = float(nodes_of(count)[0][-1])
-    end = max(outermost, _FARTHEST)
-    num_cells = math.ceil(_CELLS * count * end / outermost)
-    places = jnp.linspace(-end, end, num_cells + 1, dtype=mode.dtype)
-    # Some at a time: an array of all of them and all rows may be large.
-    found = jax.lax.map(by_group, mode[None] + scale[None] * places[:, None], batch_size=count)
-    # Where a model overflows, it has no mass.
-    found = jnp.where(jnp.isnan(found), -jnp.inf, found)
-    heights = jnp.maximum(found - jnp.max(found, axis=0, keepdims=True), jnp.finfo(mode.dtype).min / 4)
-    rise = heights[1:] - heights[:-1]
-    steep = jnp.abs(rise)
-    is_flat = steep < 1e-6
-    safe = jnp.where(is_flat, 1.0, steep)
-    # The integral of exp over a cell of length 1.
-    log_mass = jnp.maximum(heights[1:], heights[:-1]) + jnp.where(
-        is_flat, -steep / 2, jnp.log(-jnp.expm1(-safe)) - jnp.log(safe)
-    )
-    below = jnp.cumsum(jnp.exp(log_mass), axis=0)
-    cell = jnp.minimum(jnp.sum(below <= levels[0][None] * below[-1:], axis=0), num_cells - 1)
-    here = jnp.take_along_axis(rise, cell[None], axis=0)[0]
-    # From the higher end, the cumulative probability is (1 - exp(-steep x)) / (1 - exp(-steep)).
-    steep = jnp.abs(here)
-    is_flat = steep < 1e-6
-    safe = jnp.where(is_flat, 1.0, steep)
-    inside = jnp.where(is_flat, levels[1], -jnp.log1p(levels[1] * jnp.expm1(-safe)) / safe)
-    inside = jnp.where(here > 0, 1 - inside, inside)
-    width = 2 * end / num_cells
-    return mode + scale * (-end + width * (cell.astype(mode.dtype) + inside))
+    count = len(z)
+    if count <= at_once:
+        return jax.vmap(by_group)(z)
+    steps = -(-count // at_once)
+    # The last ones are repeated, so that the model is traced once.
+    z = jnp.concatenate([z, jnp.broadcast_to(z[-1:], (-count % steps, *z.shape[1:]))])
+    blocks = z.reshape(steps, -1, *z.shape[1:])
+    found: Any = jax.lax.map(jax.checkpoint(jax.vmap(by_group)), blocks)
+    return found.reshape(len(z), -1)[:count]
