@@ -16,8 +16,9 @@ class Laplace:
     """Integrate sites out as if they were normal given all else: around their mode, by the second derivatives there.
 
     It is exact where they are normal given all else, and close where each value has much data. Binary data and small
-    counts bias variances: where entries are independent given the rest, `Quadrature` is far closer, and takes some four
-    times as long. The notice `laplace_poor` of a run says if draws come from too different a distribution.
+    counts bias variances: for effects of groups, one to three for each, `Quadrature` is far closer, and takes some four
+    times as long, or more for several together. The notice `laplace_poor` of a run says if draws come from too
+    different a distribution.
 
     The mode is found by Newton's method from the mean of the prior, anew for each position. Where entries along a plate
     depend on each other only within an entry of the plate, it is found for each of these by itself; else a matrix of as

@@ -40,7 +40,7 @@ def laplace_poor(run: Evidence) -> Iterator[Notice]:
         "laplace_poor",
         f"{start} Pareto k of the weights by which its draws would be those of the posterior is {shown}, above "
         f"{DOUBTFUL}: in places the posterior has far more mass.",
-        "Where entries are independent given the rest, ask for `by=handlers.Quadrature()`; else sample the sites with "
+        "For effects of groups, up to three for each, ask for `by=handlers.Quadrature()`; else sample the sites with "
         "the others.",
         run.approximated,
     )
