@@ -21,6 +21,13 @@ NUM_CANDIDATES = 10
 NUM_POINTS = 32
 """Points of one call of the program."""
 
+_PATIENCE = 6
+"""Lines in a row that promise too little, after which a climb ends.
+
+Along a ridge of a density whose scales differ by 1e5, one or two lines often do, by what the last moves have shown of
+the curvature, and the climb would end far from the mode.
+"""
+
 _NO_LIMIT = np.int32(np.iinfo(np.int32).max)
 
 
@@ -127,4 +134,4 @@ def _step(
 
 
 def _search(dtype: Any) -> LBFGS:
-    return LBFGS(memory=MEMORY, epsilon=float(np.finfo(dtype).eps))
+    return LBFGS(memory=MEMORY, epsilon=float(np.finfo(dtype).eps), patience=_PATIENCE)
