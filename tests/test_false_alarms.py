@@ -59,6 +59,7 @@ RATES = {
     "vi/test_known_weights.py": 4 * 2e-9,
     "vi/test_written_guides.py": 12 * 2e-9,
     "vi/test_scored_guides.py": (2 * (6 + 5) + 1 + 4 + 1) * 2e-9,
+    "doors/test_jax_libraries.py": 2 * 3 * 2e-9,
     "doors/test_stan_target.py": 2 * 1e-12,
     "interop/test_formulas_bambi.py": 35 * 2e-9,
     "interop/test_formulas_new_data.py": 2 * 3 * 2e-9,
