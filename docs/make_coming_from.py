@@ -62,7 +62,10 @@ A model is a Python function, not a context. Its data are the arguments: call th
   differs.
 
 [Discrete sites](discrete.md) are summed out, as `pmx.marginalize` does, and not sampled by Metropolis steps. `pm.fit`
-is [`infer.fit`](variational.md).""",
+is [`infer.fit`](variational.md).
+
+**A PyMC model can stay as it is.** `accord.interop.pymc.Sampler().sample_from_init(model=model, random_seed=0)` takes
+the arguments of `pm.sample` and returns its tree: [PyMC models](other_libraries.md#a-pymc-or-bambi-model).""",
         PYMC,
     ),
     "stan": Library(

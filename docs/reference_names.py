@@ -12,6 +12,7 @@ from accord.centring import proposal
 from accord.core import errors, notice
 from accord.diagnose.checks import report
 from accord.distributions import constraints
+from accord.interop import pymc
 from accord.interop.formulas import FormulaModel
 from accord.language import site
 from accord.mcmc import draws, explain
@@ -221,6 +222,13 @@ def pages() -> dict[str, Page]:
             True,
         ),
         "ode": Page("Differential equations", "In `accord.ode`.", "ode.", public(ode)),
+        "interop_pymc": Page(
+            "Models of PyMC and Bambi",
+            "In `accord.interop.pymc`; PyMC is installed by `pip install pymc`.",
+            "interop.pymc.",
+            public(pymc),
+            True,
+        ),
         **_by_topic(BIJECTORS, "bijectors.", public(bijectors)),
         "errors": Page(
             "Errors", "In `accord.core.errors`, to be caught by these names.", "", raised, is_called=False

@@ -58,7 +58,11 @@ SAMPLES = re.compile(
 HAS_NETWORK = re.compile(r"NN\.init|Coupling")
 FITS = re.compile(r"infer\.(fit|pathfinder)\(")
 WAITS = {"member", "watch", "stop"}  # for a run elsewhere
-PACKAGES = {"infer.Ray": "ray"}  # that the tests do not bring
+# That the tests do not bring.
+PACKAGES = {
+    "infer.Ray": "ray",
+    **{f"interop.pymc.{name}": "pymc" for name in ("Sampler", "sample", "target")},
+}
 
 
 def with_marks(name):

@@ -19,5 +19,14 @@ def sample(model: Any = None, *args: Any, **options: Any) -> Draws:
     `warmup`, `random_seed` is `seed`, and `target_accept` belongs to the sampler, `infer.NUTS(target_accept=0.9)`.
 
     **Raises** what `target` and `infer.sample` raise.
+
+    **Example**
+
+    >>> import pymc
+    >>> from accord.interop import pymc as accord_pymc
+    >>> with pymc.Model(coords={"town": ["Bath", "York"]}) as towns:
+    ...     level = pymc.Normal("level", 0.0, 1.0, dims="town")
+    >>> accord_pymc.sample(towns, draws=200, chains=2, quiet=True)
+    <Draws of pymc_model: 2 chains x 200 draws; level[2]>
     """
     return sample_target(target(model), *args, **options)

@@ -3,7 +3,7 @@
 import importlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -15,6 +15,7 @@ from ...core.tracebacks import entry_point
 from ...density import LogDensity
 from ...density.shown import Shown
 from .axes import constants, dims_and_coords, observations
+from .bambi import built, is_bambi, told_of
 from .graph import Graph
 from .library import pymc
 from .unknowns import WORD, check_graph, unknowns_of
@@ -31,14 +32,25 @@ def target(model: Any = None) -> LogDensity:
     `pm.set_data` call it again. Chains start by accord's rules, between -2 and 2 in unconstrained space. PyMC's own log
     density is compared at two points before it is used. The density is float64 only.
 
-    Dims that do not fit a variable, and labels that come twice, are left out.
+    Dims that do not fit a variable, and labels that come twice, are left out. The intercept of a Bambi model whose
+    predictors are centred is at their means: a notice says so.
 
     **Arguments**: `model`, a `pymc.Model`, or a `bambi.Model`, which is built if it was not; None within `with model:`.
 
     **Raises** `ImportError` without PyMC; `OptionError` for what is no model; `ModelError` for discrete free variables,
     `pm.Minibatch`, operations that PyTensor cannot convert, and a converted log density that differs from PyMC's.
+
+    **Example**
+
+    >>> import pymc
+    >>> from accord.interop import pymc as accord_pymc
+    >>> with pymc.Model() as scale:
+    ...     tau = pymc.HalfNormal("tau", 2.0)
+    >>> density = accord_pymc.target(scale)
+    >>> infer.find_mode(density)["tau"].round(2)
+    np.float64(2.0)
     """
-    model = _model_of(model)
+    given, model = model, model_of(model)
     free, name = unknowns_of(model), str(getattr(model, "name", "")) or "pymc_model"
     values = [model.rvs_to_values[each] for each in free]
     log_density = model.logp()
@@ -58,7 +70,7 @@ def target(model: Any = None) -> LogDensity:
     shapes |= {each: value.shape for each, value in (observed | constant).items()}
     dims, coords = dims_and_coords(model, shapes)
     shown = Shown(WORD, constrain, unconstrain, dims, coords, observed, constant)
-    return LogDensity.of_function(function, example, "float64", shown)
+    return replace(LogDensity.of_function(function, example, "float64", shown), notices=told_of(given))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +111,11 @@ class _Unconstrain:
         return OrderedDict(zip(self.names, found, strict=True))
 
 
-def _model_of(model: Any) -> Any:
+def model_of(model: Any) -> Any:
+    """Return the PyMC model of a `pymc.Model`, a `bambi.Model`, or None, the model of the context."""
     library = pymc()
-    if type(model).__module__.partition(".")[0] == "bambi" and hasattr(model, "backend"):
-        if not model.built:
-            model.build()
-        model = model.backend.model
+    if is_bambi(model):
+        model = built(model)
     if model is None:
         model = library.modelcontext(None)
     if not isinstance(model, library.Model):
