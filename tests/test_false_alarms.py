@@ -38,7 +38,7 @@ RATES = {
     "predictive/test_moment_match.py": 1e-9,
     "predictive/test_refits.py": 38 * 2e-9,
     "evidence/test_bridge.py": 2 * 2 * 2e-9 + 2e-9 + 1e-7,
-    "evidence/test_bridge_sampling.py": (6 * 2 + 3 + 2) * 2e-9,
+    "evidence/test_bridge_sampling.py": (7 * 2 + 3 + 2) * 2e-9,
     "evidence/test_importance.py": 2e-9,
     "evidence/test_thermodynamic.py": 2e-9 + 2 * 2e-9,
     "evidence/test_stepping_stones.py": 2 * 2e-9 + 2e-9,
@@ -109,6 +109,7 @@ RATES = {
     "particles/test_filter.py": (11 + 4 + 1) * 2e-9,
     "particles/test_particle_gibbs.py": (4 * 5 + 10 + 2) * 2e-9,
     "resampling/test_resampling.py": 32 * 2e-9,
+    "smc/test_evidence_of_modes.py": (8 + 4) * 1e-9,
     "smc/test_known_evidence.py": 40 * 2e-9 + 2e-7,
 }
 # What only says how such figures are computed.

@@ -112,6 +112,64 @@ def test_evidence_is_unbiased_in_other_ways(way):
 
 
 @ac.model
+def from_nothing(y, a, start_sd, sd):
+    """The linear Gaussian series with its first state in the scan too: inputs of a step are its data and its number."""
+
+    def step(x, now):
+        y_t, t = now
+        x = ac.sample("x", dist.Normal(a * x, jnp.where(t == 0, start_sd, sd)))
+        ac.sample("y", dist.Normal(x, 1.0), obs=y_t)
+        return x, None
+
+    ac.scan(step, 0.0, (y, jnp.arange(len(y))))
+
+
+class Twist:
+    """What the observations from a step on say of its state, exactly: exp(-p x^2 / 2 + b x + c), by Kalman's recursion.
+
+    As proposal and lookahead they make the filter twisted: Guarniero, Johansen & Lee (2017), JASA 112(520), 1636-1647.
+    """
+
+    def __init__(self, y, a, start_sd, sd):
+        self.a, self.scales = a, np.where(np.arange(len(y)) == 0, start_sd, sd)
+        p = b = c = 0.0  # of what comes after a step, by its state
+        found = []
+        for t in reversed(range(len(y))):
+            p, b, c = p + 1, b + y[t], c - 0.5 * (y[t] ** 2 + np.log(2 * np.pi))
+            found.insert(0, (p, b, c))
+            q = self.scales[t] ** 2
+            spread = 1 + q * p
+            p, b, c = a**2 * p / spread, a * b / spread, c + 0.5 * (q * b**2 / spread - np.log(spread))
+        self.p, self.b, self.c = np.array(found).T
+
+    def at(self, carry, now):
+        _, t = now
+        p, b, c, scale = (jnp.asarray(each)[t] for each in (self.p, self.b, self.c, self.scales))
+        return self.a * carry, scale**2, p, b, c
+
+    def proposal(self, values, carry, now):
+        m, q, p, b, _ = self.at(carry, now)
+        return {"x": dist.Normal((m + q * b) / (1 + q * p), jnp.sqrt(q / (1 + q * p)))}
+
+    def lookahead(self, values, carry, now):
+        m, q, p, b, c = self.at(carry, now)
+        spread = 1 + q * p
+        return c + (-0.5 * p * m**2 + b * m + 0.5 * q * b**2) / spread - 0.5 * jnp.log(spread)
+
+
+@pytest.mark.slow
+def test_an_exactly_twisted_filter_knows_the_evidence_with_any_particles_and_seed():
+    series = (models.Y, 0.9, 1.0, 0.5)
+    model, twist = from_nothing(*series), Twist(*series)
+    for particles, seed, ess in ((1, 0, 0.5), (3, 1, 0.5), (40, 2, 1.0)):
+        options = dict(particles=particles, seed=seed, ess=ess)
+        found = infer.filter(model, proposal=twist.proposal, lookahead=twist.lookahead, **options)
+        assert abs(found.log_likelihood - models.LOG_EVIDENCE) < 1e-8
+    untwisted = infer.filter(model, particles=40, seed=2)
+    assert abs(untwisted.log_likelihood - models.LOG_EVIDENCE) > 1e-3
+
+
+@ac.model
 def undefined_above(y):
     """A likelihood that is NaN above one half."""
 
