@@ -21,6 +21,7 @@ from .kernels import HMC as HMC
 from .kernels import HMCECS as HMCECS
 from .kernels import MALA as MALA
 from .kernels import NUTS as NUTS
+from .kernels import PMMH as PMMH
 from .kernels import SGHMC as SGHMC
 from .kernels import SGLD as SGLD
 from .kernels import Barker as Barker

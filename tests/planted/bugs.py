@@ -487,6 +487,13 @@ BUGS = {
         "unit * sd / np.sqrt(size)",
         (f"{ARVIZ}[mcse_mean-slow]",),
     ),
+    "estimate made anew": Bug(
+        "a walk on noisy estimates of the density makes the one of the accepted point anew before each proposal",
+        "kernels/pmmh.py",
+        "where(is_taken, point, state.point), jnp.zeros((), bool), point.position, kept",
+        "where(is_taken, point, state.point), ~is_entering, point.position, kept",
+        ("tests/kernels/test_pmmh.py::test_an_estimate_that_is_kept_leaves_the_distribution_exact",),
+    ),
     "chains share a key": Bug(
         "neighbouring chains use the same random numbers",
         "core/keys.py",

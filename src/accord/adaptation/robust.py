@@ -57,7 +57,11 @@ class Robust(AbstractChainAdaptation):
     The size of the first steps is searched for by probes, as `hamiltonian` does. `info.seen` has the standard normal
     step of a draw, shape `(dim,)`.
 
-    **Fields**: `target_accept`.
+    **Fields**
+    - `target_accept`.
+    - `columns`: indices of the free numbers that the walk moves, which are the dimensions here; None is all of them.
+    - `first_step`: size of the first steps, if it is not searched for, as where acceptances are noisy. Small steps grow
+      in a few draws, and large ones shrink in hundreds.
 
     **Source**: Vihola (2012), "Robust adaptive Metropolis algorithm with coerced acceptance rate", Statistics and
     Computing 22(5), 997-1008. Its root is a Cholesky factor. Ours is another root of the same covariance, whose update
@@ -65,15 +69,18 @@ class Robust(AbstractChainAdaptation):
     """
 
     target_accept: float
+    columns: tuple[int, ...] | None = None
+    first_step: float | None = None
 
     def begin(self, dim: int, dtype: np.dtype) -> RobustState:
         """See `AbstractAdaptation.begin`."""
-        root: Any = np.eye(dim, dtype=dtype)
+        root: Any = np.eye(self._moved(dim), dtype=dtype)
         count: Any = np.zeros((), dtype)
-        return RobustState(StepSizeState.start(1.0, dtype), Root(root), count)
+        return RobustState(StepSizeState.start(self.first_step or 1.0, dtype), Root(root), count)
 
     def check(self, dim: int) -> None:
         """See `AbstractAdaptation.check`."""
+        dim = self._moved(dim)
         if dim > MAX_DIM:
             raise OptionError(
                 f"RandomWalk: a covariance is learnt in up to {MAX_DIM} dimensions, and the posterior has {dim}. "
@@ -102,17 +109,22 @@ class Robust(AbstractChainAdaptation):
             learnt.root,
         )
         search = where(item.is_probe, probed, learnt.search)
-        return RobustState(search, root, count), item.is_draw | (item.is_probe & is_found)
+        is_next_draw = item.is_draw | (item.is_probe & is_found) | (self.first_step is not None)
+        return RobustState(search, root, count), is_next_draw
 
     def is_settled(self, window: Window) -> bool:
         """See `AbstractAdaptation.is_settled`."""
-        return is_settled(window.positions, window.log_density)
+        moved = window.positions if self.columns is None else window.positions[:, list(self.columns)]
+        return is_settled(moved, window.log_density)
 
     def described(self, learnt: RobustState, fitted: np.ndarray) -> dict[str, Any]:
         """See `AbstractAdaptation.described`."""
         del fitted
         scales = np.asarray(learnt.search.step_size) * np.linalg.norm(np.asarray(learnt.root.root), axis=1)
         return {"proposal_scale": scales, "target_accept": float(self.target_accept)}
+
+    def _moved(self, dim: int) -> int:
+        return dim if self.columns is None else len(self.columns)
 
 
 def updated(

@@ -17,6 +17,7 @@ from .mixed_hmc import MixedHMC as MixedHMC
 from .mixture import Mixture as Mixture
 from .nuts import NUTS as NUTS
 from .particle_gibbs import ParticleGibbs as ParticleGibbs
+from .pmmh import PMMH as PMMH
 from .point import Point as Point
 from .point import Target as Target
 from .population import AbstractPopulation as AbstractPopulation
@@ -45,6 +46,7 @@ KERNELS: dict[str, type[AbstractKernel]] = {
         MixedHMC,
         Mixture,
         ParticleGibbs,
+        PMMH,
         Repeat,
         SGHMC,
         SGLD,

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from jaxtyping import Array, UInt32
+from jaxtyping import Array, Float, Int, UInt32
 
 from ..core.position import Position
+from ..core.tree import node
 from ..resampling import AbstractConditionalResampling
 from .places import Part
 
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 Function = Callable[[Mapping[str, Any]], Any]
 """From the values of all other sites, by name, to a distribution; or to a mapping from sites to distributions."""
 
-Draw = Callable[[Position, UInt32[Array, " 2"]], Position]
-"""From a position and a key to the position in which the sites of a formula, or of tables, are drawn."""
+Draw = Callable[[Position, UInt32[Array, " 2"]], Any]
+"""From a position and a key to the position in which the sites of a formula, or of tables, are drawn.
+
+That of a `Marginal` returns an `Estimate`.
+"""
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,31 @@ class Trajectory:
     has_ancestor_sampling: bool
 
 
-Needed = Formula | Tabled | Trajectory
+@dataclass(frozen=True)
+class Marginal:
+    """Log density of all other unknowns, with the states of a series integrated out by particles: an estimate.
+
+    **Fields**: `names`, of the states and of unknowns where the series begins; `particles`, how many.
+    """
+
+    names: tuple[str, ...]
+    particles: int
+
+
+@node
+class Estimate:
+    """What a particle filter finds at a position.
+
+    **Fields**: `position`, with the states drawn given all else; `log_density` of the other unknowns, in unconstrained
+    space, an estimate whose exponential is unbiased; `num_bad`, particles whose weight was no number.
+    """
+
+    position: Position
+    log_density: Float[Array, ""]
+    num_bad: Int[Array, ""]
+
+
+Needed = Formula | Tabled | Trajectory | Marginal
 """A part of a model that a kernel may need beside the log density."""
 
 

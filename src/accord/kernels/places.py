@@ -102,12 +102,14 @@ class Places:
     """All unknowns of a target, in the order of a position. Hashable.
 
     **Fields**: `sites`; `known_as`, other names that settle one of them, such as that of a site which is
-    reparameterised, each with the site; `tabled`, sets of discrete sites that are better drawn at once.
+    reparameterised, each with the site; `tabled`, sets of discrete sites that are better drawn at once; `series`, names
+    of the states of a series and of the sites where it begins, for a kernel that `needs_series`.
     """
 
     sites: tuple[Place, ...]
     known_as: tuple[tuple[str, str], ...] = ()
     tabled: tuple[AtOnce, ...] = ()
+    series: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Place]:
         return iter(self.sites)

@@ -181,7 +181,9 @@ def compile_programs(
 
             def advance(every_const: Any, data: Any, *rest: Any) -> Any:
                 consts, own_consts = every_const
-                draws = bound_draws(drawn_by, own_consts, data, position, is_split=not is_whole)
+                draws = bound_draws(
+                    plan.kernel.formulas, drawn_by, own_consts, data, position, is_split=not is_whole
+                )
                 run = program_for(
                     program_kernel.bound(draws), dim, dtype, lanes, rows, in_pieces, in_turn, plan.num_whole
                 )

@@ -15,8 +15,9 @@ from ..density import LogDensity
 from ..density.ahead import split
 from ..density.conditional import ExactConditional
 from ..kernels import AbstractKernel
-from ..kernels.formula import Draw, Formula, Needed, Tabled, Trajectory
+from ..kernels.formula import Draw, Estimate, Formula, Marginal, Needed, Tabled, Trajectory
 from ..particles.conditional_loop import ConditionalWay
+from ..particles.marginal import MarginalDraw
 from ..particles.posterior import TrajectoryDraw
 from ..programs.callbacks import without_raising
 
@@ -37,7 +38,7 @@ def traced_draws(target: LogDensity, kernel: AbstractKernel, position: Any, data
     for formula in kernel.formulas:
         drawn = _drawn(target, formula)
 
-        def draw(data: Any, position: Any, words: Any, drawn: Callable[..., Position] = drawn) -> Position:
+        def draw(data: Any, position: Any, words: Any, drawn: Callable[..., Any] = drawn) -> Any:
             return drawn(target.with_data(data), position, words)
 
         traced = without_raising(jax.make_jaxpr(draw)(data, position, words))
@@ -53,22 +54,45 @@ def trajectory_of(density: LogDensity, formula: Trajectory) -> TrajectoryDraw:
     return TrajectoryDraw.of(density, formula.names, way)
 
 
-def _drawn(target: LogDensity, formula: Needed) -> Callable[..., Position]:
+def marginal_of(density: LogDensity, formula: Marginal) -> MarginalDraw:
+    """Return the estimate of the log density of parameters. Raises as `MarginalDraw.of`."""
+    return MarginalDraw.of(density, formula.names, formula.particles, "PMMH")
+
+
+def _drawn(target: LogDensity, formula: Needed) -> Callable[..., Any]:
     if isinstance(formula, Tabled):
         return partial(formula.redraw.drawn, is_metropolised=formula.is_metropolised)
     if isinstance(formula, Trajectory):
         return trajectory_of(target, formula).drawn
+    if isinstance(formula, Marginal):
+        marginal = marginal_of(target, formula)
+        return lambda *at: Estimate(*marginal.estimated(*at))
     return exact_conditional(target, formula).drawn
 
 
 def bound_draws(
-    closed: Sequence[ClosedJaxpr], consts: Sequence[Any], data: Any, like: Position, *, is_split: bool
+    formulas: Sequence[Needed],
+    closed: Sequence[ClosedJaxpr],
+    consts: Sequence[Any],
+    data: Any,
+    like: Position,
+    *,
+    is_split: bool,
 ) -> tuple[Draw, ...]:
     """Return traced draws for some constants and data. What these alone decide is computed here if it is split off."""
-    return tuple(_bound(each, own, data, like, is_split) for each, own in zip(closed, consts, strict=True))
+    return tuple(
+        _bound(each, own, data, _result_of(formula, like), is_split)
+        for formula, each, own in zip(formulas, closed, consts, strict=True)
+    )
 
 
-def _bound(closed: ClosedJaxpr, consts: Any, data: Any, like: Position, is_split: bool) -> Draw:
+def _result_of(formula: Needed, like: Position) -> Any:
+    """Return the tree that a draw returns, whatever its leaves are."""
+    nothing: Any = 0
+    return Estimate(like, nothing, nothing) if isinstance(formula, Marginal) else like
+
+
+def _bound(closed: ClosedJaxpr, consts: Any, data: Any, result: Any, is_split: bool) -> Draw:
     leaves = jax.tree.leaves(data)
     parts = split(closed, len(leaves)) if is_split else None
     if parts is None:
@@ -76,7 +100,7 @@ def _bound(closed: ClosedJaxpr, consts: Any, data: Any, like: Position, is_split
     else:
         call = parts.bound(consts, leaves)
 
-    def draw(position: Position, words: Any) -> Position:
-        return jax.tree.unflatten(jax.tree.structure(like), call(*jax.tree.leaves(position), words))
+    def draw(position: Position, words: Any) -> Any:
+        return jax.tree.unflatten(jax.tree.structure(result), call(*jax.tree.leaves(position), words))
 
     return draw

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+from ..core.precision import scope
 from ..density import LogDensity
 from ..density.bounds import bounds_of
 from ..density.halves import check_halves
 from ..density.minibatch import minibatch_of
 from ..kernels import AbstractKernel
 from ..kernels.places import Place, Places
+from ..particles.marginal import series_of
 from .together import at_once
 
 
@@ -15,7 +17,7 @@ def placed(sampler: AbstractKernel, density: LogDensity) -> AbstractKernel:
     """Return a sampler for positions of a density.
 
     **Raises** `OptionError` for sites that it cannot move; `ModelError` for a density that it cannot temper, or take a
-    part of.
+    part of; `SiteError` for one without a series, if it needs that.
     """
     if sampler.needs_halves:
         check_halves(density, f"infer.{type(sampler).__name__}")
@@ -27,7 +29,9 @@ def placed(sampler: AbstractKernel, density: LogDensity) -> AbstractKernel:
         for each in layout.unknowns
     )
     known_as = tuple((name, site) for name, site in layout.settable.items() if name != site)
-    places = Places(sites, known_as)
+    with scope(density.program.precision):
+        series = series_of(density, type(sampler).__name__) if sampler.needs_series else ()
+    places = Places(sites, known_as, series=series)
     found = sampler.placed(places)
     tabled = tuple(
         each

@@ -27,6 +27,7 @@ from .formula_check import check_formulas
 from .group import NotBegun
 from .limits import MAX_LANES, chain_numbers, check_lanes, count_of_draws, lanes_on_accelerators
 from .memory import check_memory
+from .pilot import piloted
 from .placed import placed
 from .plan import ON_NONFINITE, OnNonFinite, Plan
 from .reference import begun_near, reference_for
@@ -83,7 +84,7 @@ def prepared(
     density = density_of(
         target, precision, sampler.whole, sampler.whole_if_discrete, takes_parts=sampler.needs_minibatch
     )
-    sampler = placed(sampler, density)
+    sampler = piloted(placed(sampler, density), density, int(seed))
     check_adaptation(sampler, density.dim)
     if until is not None:
         until.check([entry.name for entry in density.layout.drawn], len(numbers))

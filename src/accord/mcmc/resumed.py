@@ -40,6 +40,7 @@ from .draws import Draws
 from .extended import ChainRequest, attach, continuation_of, order_of, unfinished
 from .formula_check import check_formulas
 from .nonfinite import held_back, refuse
+from .pilot import piloted
 from .placed import placed
 from .plan import Plan
 from .reference import SETTING, begun_near, reference_for
@@ -94,7 +95,7 @@ def take_up(
         kernel.whole_if_discrete,
         takes_parts=kernel.needs_minibatch,
     )
-    kernel = placed(kernel, density)
+    kernel = piloted(placed(kernel, density), density, stored["seed"], stored["sampler"])
     plan = _planned(stored, kernel, _rule(stored) if until is None else until, density, executor)
     start = begun_near(start, plan.reference)
     here = describe(density, plan, stored.chains, start)

@@ -27,6 +27,7 @@ from .group import begin, run_block
 from .limits import MAX_DRAWS, chain_numbers, count_of_draws
 from .machine import Machine
 from .method import build
+from .pilot import piloted
 from .placed import placed
 from .plan import Plan
 from .reference import begun_near, reference_for
@@ -158,7 +159,7 @@ def steps(
     density = density_of(
         target, precision, sampler.whole, sampler.whole_if_discrete, takes_parts=sampler.needs_minibatch
     )
-    sampler = placed(sampler, density)
+    sampler = piloted(placed(sampler, density), density, int(seed))
     check_adaptation(sampler, density.dim)
     reference = reference_for(sampler, density, int(seed))
     start = begun_near(start, reference)

@@ -41,16 +41,16 @@ class Fit:
         return (*self.names, *self.conditions)
 
 
-def fit_of(run: Run, unknowns: Sequence[str], asked: str, *args: Any) -> Fit:
+def fit_of(run: Run, unknowns: Sequence[str], asked: str, *args: Any, has_conditions: bool = True) -> Fit:
     """Find the scan of a model whose states are not given.
 
     **Arguments**: `run(*args, handlers)`, where `args` are shapes; `unknowns`, names of all that are not given;
-    `asked`, with which errors begin.
+    `asked`, with which errors begin; `has_conditions`, False to count the log density of all that is given.
 
     **Raises** `SiteError` where there is no such scan, or several; for an unknown that is no state and does not lead to
     the first carry; and for what uses a state in a way that does not go on with the particle.
     """
-    return _judged(asked, unknowns, *traced(run, unknowns, asked, args, has_parents=True))
+    return _judged(asked, unknowns, has_conditions, *traced(run, unknowns, asked, args, has_parents=True))
 
 
 def particle_unknowns(run: Run, unknowns: Sequence[str], asked: str, *args: Any) -> tuple[str, ...]:
@@ -68,7 +68,11 @@ def particle_unknowns(run: Run, unknowns: Sequence[str], asked: str, *args: Any)
 
 
 def _judged(
-    asked: str, unknowns: Sequence[str], seen: Seen, found: Sequence[tuple[tuple[str, Any], set[str]]]
+    asked: str,
+    unknowns: Sequence[str],
+    has_conditions: bool,
+    seen: Seen,
+    found: Sequence[tuple[tuple[str, Any], set[str]]],
 ) -> Fit:
     if not seen.states:
         raise _no_scan(asked, unknowns)
@@ -99,7 +103,10 @@ def _judged(
     given = [
         name
         for name, site in seen.sites.items()
-        if site.kind == "sample" and not site.is_observed and name not in (*seen.states, *initial)
+        if has_conditions
+        and site.kind == "sample"
+        and not site.is_observed
+        and name not in (*seen.states, *initial)
     ]
     conditions = tuple(name for name in given if name not in counted and name not in seen.inside)
     after = {what: LOOP in on for (kind, what), on in found if kind == "after"}

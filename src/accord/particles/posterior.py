@@ -20,6 +20,7 @@ from ..language import AbstractHandler, Site
 from ..language.choice import AbstractChoice, Chosen
 from .conditional_loop import ConditionalWay
 from .fit import Fit, fit_of
+from .look import Run
 from .trajectory import next_trajectory
 
 
@@ -38,18 +39,7 @@ class TrajectoryDraw:
         for unknowns that are no series, and for what comes after the scan and depends on it, where the reference is to
         get another past.
         """
-        if not isinstance(density.program, ModelProgram):
-            raise OptionError(
-                f"{way.asked}: {density.program.name!r} is not the log density of a model with all its unknowns, so "
-                "that particles cannot go through it. Sample discrete unknowns that are summed out in a block of "
-                "their own, and leave out `collapse` and `chunk=`."
-            )
-        position = like(density.layout, jnp.result_type(float))
-
-        def run(pieces: Any, data: Any, handlers: Sequence[AbstractHandler]) -> dict[str, Site]:
-            return _sites(density, pieces, data, handlers)
-
-        pieces = jax.eval_shape(density.program.pieces, position)
+        run, pieces = runs_of(density, way.asked)
         fit = fit_of(run, names, way.asked, pieces, shapes(density.data))
         if fit.later and way.has_ancestor_sampling:
             raise OptionError(
@@ -61,10 +51,10 @@ class TrajectoryDraw:
 
     def drawn(self, density: LogDensity, position: Position, words: jax.Array) -> Position:
         """Draw the states, by two words of a key; all other numbers of the position stay."""
-        pieces = density.program.pieces(free_of(position) if position.whole is None else position)
-        now = _sites(density, pieces, density.data, ())
+        pieces = pieces_of(density, position)
+        now = sites_of(density, pieces, density.data, ())
         values = next_trajectory(
-            lambda handlers: _sites(density, pieces, density.data, handlers),
+            lambda handlers: sites_of(density, pieces, density.data, handlers),
             self.fit,
             self.way,
             {name: jnp.asarray(now[name].value) for name in self.fit.names},
@@ -73,7 +63,31 @@ class TrajectoryDraw:
         return position_with(density, position, values, self.way.asked)
 
 
-def _sites(
+def runs_of(density: LogDensity, asked: str) -> tuple[Run, Any]:
+    """Return `run(pieces, data, handlers)`, which runs the model of a density, and the shapes of its pieces.
+
+    **Raises** `OptionError`, which begins with `asked`, for a density that is not that of a model with all its rows and
+    unknowns.
+    """
+    if not isinstance(density.program, ModelProgram):
+        raise OptionError(
+            f"{asked}: {density.program.name!r} is not the log density of a model with all its unknowns, so that "
+            "particles cannot go through it. Sample discrete unknowns that are summed out in a block of their own, and "
+            "leave out `collapse` and `chunk=`."
+        )
+
+    def run(pieces: Any, data: Any, handlers: Sequence[AbstractHandler]) -> dict[str, Site]:
+        return sites_of(density, pieces, data, handlers)
+
+    return run, jax.eval_shape(density.program.pieces, like(density.layout, jnp.result_type(float)))
+
+
+def pieces_of(density: LogDensity, position: Position) -> dict[str, jax.Array]:
+    """Cut a position into the unconstrained arrays of the model."""
+    return density.program.pieces(free_of(position) if position.whole is None else position)
+
+
+def sites_of(
     density: LogDensity, pieces: Mapping[str, Any], data: Any, handlers: Sequence[AbstractHandler]
 ) -> dict[str, Site]:
     """Run the model at unconstrained values of its unknowns, of which handlers outside may choose others."""

@@ -70,6 +70,7 @@ class Evidence:
     discrete: frozenset[str] = frozenset()
     bias: float | None = None
     approximated: tuple[str, ...] = ()
+    estimate: tuple[int, float] | None = None
 
     @property
     def has_many_chains(self) -> bool:

@@ -9,7 +9,7 @@ from ..core.notice import Notice, by_severity
 from ..core.series import as_series
 from .evidence import Blamed, Block, Counts, Evidence, Forms
 from .labels import Coords, Dims, Sites
-from .rules import agreement, ends, extent, integrals, ladder, movement, sums
+from .rules import agreement, ends, estimates, extent, integrals, ladder, movement, sums
 from .rules.bias import biased
 from .rules.blocks import discrete_stuck, unadapted_block
 
@@ -25,6 +25,9 @@ RULES: tuple[Callable[[Evidence], Iterator[Notice]], ...] = (
     movement.slow_chains,
     ladder.round_trips,
     ladder.rungs_apart,
+    estimates.noisy_estimates,
+    estimates.stuck_estimates,
+    estimates.bad_weights,
     unadapted_block,
     ends.divergences,
     ends.log_densities,
@@ -75,6 +78,7 @@ def examine(
     discrete: Iterable[str] = (),
     bias: float | None = None,
     approximated: Iterable[str] = (),
+    estimate: tuple[int, float] | None = None,
 ) -> list[Notice]:
     """Apply every rule to a run; an empty list means that no rule found a problem.
 
@@ -95,6 +99,7 @@ def examine(
     - `limits`: largest values of sums over discrete sites, where these are chosen.
     - `blocks`: of a sampler by blocks. `discrete`: names of discrete unknowns that were sampled.
     - `approximated`: names of sites that are integrated out by an approximation.
+    - `estimate`: of a log density that particles estimate, their number, and its standard deviation at a central point.
     - `bias`: by what share variances come out too large by construction, of a sampler that accepts all; else None.
 
     Never raises for what the draws hold: none, one chain, two draws, NaN.
@@ -128,6 +133,7 @@ def examine(
         frozenset(discrete),
         bias,
         tuple(approximated),
+        estimate,
     )
     return by_severity(notice for rule in RULES for notice in rule(evidence))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.notice import Notice, by_severity
 from ...core.series import AbstractSeries, InMemory
-from ...kernels import KERNELS
+from ...kernels import KERNELS, PMMH
 from ...kernels.gibbs import REST, Gibbs
 from ...kernels.minibatches import AbstractMinibatches
 from ...report import examine
@@ -145,6 +145,7 @@ def judge(
             for site in manifest["layout"]["sites"]
             if site["kind"] == "collapsed" and "collapsed_by" in manifest["settings"]
         ],
+        estimate=_estimate(sampler),
     )
     return by_severity([*damaged(draws), *found, *(at_cap(draws.stopping) if draws.complete else ())])
 
@@ -184,6 +185,14 @@ def _bias(sampler: Mapping[str, Any]) -> float | None:
     return (
         sampler["step_size"] / 4 if kernel is not None and issubclass(kernel, AbstractMinibatches) else None
     )
+
+
+def _estimate(sampler: Mapping[str, Any]) -> tuple[int, float] | None:
+    """Return the particles of a sampler that estimates its log density by them, and how noisy that is."""
+    if sampler["name"] != PMMH.__name__:
+        return None
+    sd = sampler["estimate_sd"]
+    return sampler["particles"], math.inf if sd is None else float(sd)
 
 
 def _temperatures(draws: Draws) -> np.ndarray | None:
