@@ -75,7 +75,7 @@ def _fit(model: Any, options: argparse.Namespace) -> tuple[dict[str, Any], Any]:
         "dim": fit.density.dim if fit.density else 0,
         "notices": [notice.code for notice in fit.notices],
     }
-    return _finite(found), lambda: fit.draw(DRAWS, seed=1)
+    return finite(found), lambda: fit.draw(DRAWS, seed=1)
 
 
 def _path(model: Any, seed: int) -> tuple[dict[str, Any], Any]:
@@ -87,10 +87,10 @@ def _path(model: Any, seed: int) -> tuple[dict[str, Any], Any]:
         "converged": paths.complete,
         "notices": [notice.code for notice in paths.notices],
     }
-    return _finite(found), lambda: paths
+    return finite(found), lambda: paths
 
 
-def _finite(found: dict[str, Any]) -> dict[str, Any]:
+def finite(found: dict[str, Any]) -> dict[str, Any]:
     """Return what JSON can hold: what is infinite or not a number is None, and so is no number."""
     numbers = {name: float(each) for name, each in found.items() if isinstance(each, float | np.floating)}
     return found | {name: each if np.isfinite(each) else None for name, each in numbers.items()}

@@ -1,0 +1,44 @@
+"""Hold the bench of Pathfinder beside other libraries to its section of a page."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def benchmarks(monkeypatch):
+    """The folder of the command."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if (BENCHMARKS / f"{name}.py").exists():
+            del sys.modules[name]
+
+
+def run(library, seed, k, error=""):
+    head = {"library": library, "posterior": "a-b", "seed": seed, "versions": {"blackjax": "1.2"}}
+    if error:
+        return head | {"error": error}
+    found = {"pareto_k": k, "scalars": 3, "mean_error": 0.1, "sd_error": 0.25, "cpu_seconds": 4.0}
+    return head | {"error": ""} | found
+
+
+def test_a_section_of_medians_takes_the_place_of_the_one_before(tmp_path):
+    from pathfinder_peers import TITLE, write
+
+    page = tmp_path / "page.md"
+    page.write_text(f"# Page\n\nbefore\n\n{TITLE}\n\nold\n\n## Next\n\nafter\n")
+    runs = [
+        *(run("accord", seed, k) for seed, k in enumerate((0.2, 0.3, 0.9))),
+        *(run("BlackJAX", seed, k) for seed, k in enumerate((0.8, None))),
+        run("BlackJAX", 2, 0, "over 9 s"),
+    ]
+    write(page, runs)
+    text = page.read_text()
+    assert text.startswith("# Page\n\nbefore\n") and text.endswith("## Next\n\nafter\n")
+    assert "old" not in text and "BlackJAX 1.2" in text and "Medians of 3 seeds" in text
+    assert "| a-b (3) | 0.30 / inf (1 of 3 failed) / not run | 0.10 / 0.10" in text
