@@ -105,7 +105,11 @@ def test_an_estimate_and_a_trajectory_stay_until_a_proposal_is_accepted():
     np.testing.assert_array_equal(np.any(draws["x"][:, 1:] != draws["x"][:, :-1], axis=2), has_moved)
     np.testing.assert_array_equal(draws["first"][:, 1:] != draws["first"][:, :-1], has_moved)
     assert draws.tuning["proposal_scale"].shape == (2, 1)  # of the parameter alone
-    # Of one filter with many particles the estimate is nearly exact: prior, Jacobian and likelihood.
+
+
+@pytest.mark.slow
+def test_the_estimate_is_of_prior_jacobian_and_likelihood():
+    # With many particles it is nearly exact.
     many = infer.sample(SERIES, infer.PMMH(3000, estimate_sd=0.03), **(OPTIONS | {"draws": 3, "chains": 1}))
     a, found = many["a"][0, -1], many.stats["log_density_estimate"][0, -1]
     exact = infer.filter(SERIES, {"a": float(a)}, particles=20_000, seed=1).log_likelihood
@@ -176,12 +180,10 @@ def test_the_pilot_takes_as_many_particles_as_the_noise_asks_for():
     draws = infer.sample(PRECISE, infer.PMMH(), **OPTIONS)
     sampler = draws.manifest["sampler"]
     assert 0.85 < sampler["estimate_sd"] < 1.65 and sampler["particles"] > 8
-    values = {"level": float(np.mean(draws["level"]))}
-    logs = [
-        float(infer.filter(PRECISE, values, particles=sampler["particles"], seed=seed).log_likelihood)
-        for seed in range(60)
-    ]
-    assert 0.6 < np.std(logs) / sampler["estimate_sd"] < 1.7
+    assert draws.manifest["settings"]["init"] == {"kind": "from_pilot"}
+    finer = infer.sample(PRECISE, infer.PMMH(4 * sampler["particles"]), **(OPTIONS | {"chains": 1}))
+    # The variance is inverse to the number of particles; 60 estimates tell it within a third or so.
+    assert 0.3 < finer.manifest["sampler"]["estimate_sd"] / sampler["estimate_sd"] < 0.75
 
 
 @pytest.mark.slow

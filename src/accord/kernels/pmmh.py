@@ -73,10 +73,11 @@ class PMMH(AbstractKernel):
 
     **Fields**
     - `particles`: of each filter; in [2, 65536]. None takes as many as make the standard deviation of the estimate
-      about 1.2 at a central point: a short run before the others finds it, from draws of the prior, by the seed alone.
+      about 1.2 at a central point, which a pilot finds: a short run before the others, from draws of the prior. Chains
+      start where it has been, unless there is an `init=`.
     - `target_accept`: acceptance rate that the walk is tuned to, as `RandomWalk(metric="robust")` is; in (0, 1).
-    - `estimate_sd`: leave it out. The standard deviation of the estimate at a central point, which a short run before
-      the others measures; `draws.manifest["sampler"]` has it and the number of particles.
+    - `estimate_sd`: leave it out. The standard deviation of the estimate at a central point, which the pilot measures;
+      `draws.manifest["sampler"]` has it and the number of particles. If it is given, there is no pilot.
 
     `draws.stats["log_density_estimate"]` is the estimate of the log density of the parameters, in unconstrained space.
 

@@ -26,9 +26,14 @@ from ..particles.marginal import MarginalDraw
 from ..programs.standalone import check_traced, compile_alone
 from ..report.rules.estimates import WANTED_SD, two_digits
 from .formulas import marginal_of
+from .start.pilot import NUM_STARTS, FromPilot
 from .start.uniform import UniformPoints
 
-_FIRST, _FEWEST, _MOST = 200, 8, 2**14  # particles; where more are needed, the pilot would take longer than runs do
+_FIRST, _FEWEST, _MOST = (
+    200,
+    8,
+    2**14,
+)  # particles; where more are needed, the pilot would take longer than runs do
 _NEAR = 4 / 3  # ratio of the standard deviation to the wanted one that will do
 _ROUNDS, _MOST_GROWTH = 6, 8
 _STARTS, _STEPS, _REPEATS = 16, 250, 60
@@ -37,8 +42,10 @@ _FIRST_STEP = 0.1  # of the walk
 
 def piloted(
     sampler: AbstractKernel, density: LogDensity, seed: int, stored: Mapping[str, Any] | None = None
-) -> AbstractKernel:
+) -> tuple[AbstractKernel, FromPilot | None]:
     """Return a sampler that knows its number of particles, and how noisy its estimates are: by a pilot if need be.
+
+    Also return where chains may start by this pilot; None without one.
 
     The pilot is a function of model, data and seed. A walk goes from the best of some draws of the prior; at the mean
     of its second half, the estimate is made many times. `stored` is the description of the sampler in a run that is
@@ -47,21 +54,18 @@ def piloted(
     **Raises** `ModelError` if no particle is left at all places.
     """
     if not isinstance(sampler, PMMH):
-        return sampler
-    if (
-        stored is not None
-        and stored["name"] == PMMH.__name__
-        and sampler.particles in (None, stored["particles"])
-    ):
-        sampler = replace(sampler, particles=stored["particles"], estimate_sd=stored["estimate_sd"])
+        return sampler, None
+    known = stored if stored is not None and stored["name"] == PMMH.__name__ else {}
+    if known and sampler.particles in (None, known["particles"]):
+        sampler = replace(sampler, particles=known["particles"], estimate_sd=known["estimate_sd"])
     if sampler.particles is not None and sampler.estimate_sd is not None:
-        return sampler
+        return sampler, None
     with scope(density.program.precision), one_blas_thread():
         check_traced(density)
         return _measured(sampler, density, seed)
 
 
-def _measured(sampler: PMMH, density: LogDensity, seed: int) -> PMMH:
+def _measured(sampler: PMMH, density: LogDensity, seed: int) -> tuple[PMMH, FromPilot]:
     places, is_chosen = sampler.places, sampler.particles is None
     assert places is not None, "a sampler is placed before its pilot"
     part = places.part([name for name in places.names if name not in places.series])[1]
@@ -70,12 +74,14 @@ def _measured(sampler: PMMH, density: LogDensity, seed: int) -> PMMH:
     key = keys.fold(keys.chain_key(seed, 0), np.uint32(keys.USE_PILOT))
     next_count = count = sampler.particles or _FIRST
     sd, estimates = math.inf, np.empty(0)
+    walk: Any = at
     for number in range(_ROUNDS):
         count = next_count
         draw = marginal_of(density, Marginal(places.series, count))
         target: Any = root.dtype.type(sampler.target_accept)
         arguments = (at, root, keys.fold(key, np.uint32(number)), target)
-        centre, root, estimates = to_numpy(compile_alone(density, _round(draw, part), *arguments)(*arguments))
+        program = compile_alone(density, _round(draw, part), *arguments)
+        centre, root, estimates, walk = to_numpy(program(*arguments))
         at = jax.tree.map(lambda leaf: np.broadcast_to(leaf, (_STARTS, *leaf.shape)), centre)
         sd = float(np.std(estimates, ddof=1)) if np.all(np.isfinite(estimates)) else math.inf
         if not is_chosen or 1 / _NEAR < sd / WANTED_SD < _NEAR:
@@ -91,7 +97,7 @@ def _measured(sampler: PMMH, density: LogDensity, seed: int) -> PMMH:
             "draws of the prior found. Look for an observation that the model calls impossible (infer.check(model)), "
             f"give the prior the scale of the data, or take more: infer.PMMH(particles={min(10 * count, _MOST)})."
         )
-    return replace(sampler, particles=count, estimate_sd=sd)
+    return replace(sampler, particles=count, estimate_sd=sd), FromPilot(walk.free, walk.whole)
 
 
 def _starts(density: LogDensity, seed: int) -> Position:
@@ -115,7 +121,7 @@ def _starts(density: LogDensity, seed: int) -> Position:
 
 
 def _round(draw: MarginalDraw, part: Part) -> Any:
-    """Return the function `(density, places, root, key, target) -> (centre, root, estimates)` of one round.
+    """Return the function `(density, places, root, key, target) -> (centre, root, estimates, walk)` of one round.
 
     One loop does all, so that the filter is compiled once: it looks at each place, walks from the best one, and repeats
     the estimate at the centre.
@@ -132,7 +138,7 @@ def _round(draw: MarginalDraw, part: Part) -> Any:
             there = part.put(position, replace(own, free=own.free + jnp.where(is_first, 0, root.push(noise))))
             place = jax.tree.map(lambda leaf: leaf[jnp.minimum(number, _STARTS - 1)], places)
             there = where(is_look, place, where(is_walk, there, replace(position, free=centre)))
-            found = draw.estimated(density, there, filter_key)[1]
+            there, found, _ = draw.estimated(density, there, filter_key)
             # From -inf, all that is finite is accepted; of two that are -inf, the ratio is no number.
             ratio = jnp.exp(jnp.minimum(found - height, 0))
             ratio = jnp.where(jnp.isnan(ratio), 0, ratio)
@@ -144,13 +150,15 @@ def _round(draw: MarginalDraw, part: Part) -> Any:
             root = where(is_walk & ~is_first, learnt, root)
             is_late = is_walk & (number >= _STARTS + _STEPS // 2)
             centre = centre + jnp.where(is_late, position.free / (_STEPS // 2), 0)
-            return (position, height, root, centre), found
+            return (position, height, root, centre), (found, position)
 
         first = jax.tree.map(lambda leaf: leaf[0], places)
         nothing = jnp.full((), -jnp.inf, first.free.dtype)
         state = (first, nothing, Root(root), jnp.zeros_like(first.free))
         numbers = jnp.arange(_STARTS + _STEPS + _REPEATS)
-        (last, _, found, centre), heights = jax.lax.scan(step, state, numbers)
-        return replace(last, free=centre), found.root, heights[_STARTS + _STEPS :]
+        (last, _, found, centre), (heights, path) = jax.lax.scan(step, state, numbers)
+        late = _STARTS + np.linspace(_STEPS // 2, _STEPS - 1, NUM_STARTS).astype(int)
+        walk = jax.tree.map(lambda leaf: leaf[late], path)
+        return replace(last, free=centre), found.root, heights[_STARTS + _STEPS :], walk
 
     return run

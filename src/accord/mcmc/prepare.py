@@ -84,7 +84,8 @@ def prepared(
     density = density_of(
         target, precision, sampler.whole, sampler.whole_if_discrete, takes_parts=sampler.needs_minibatch
     )
-    sampler = piloted(placed(sampler, density), density, int(seed))
+    sampler, near = piloted(placed(sampler, density), density, int(seed))
+    start = near if near is not None and init is None else start
     check_adaptation(sampler, density.dim)
     if until is not None:
         until.check([entry.name for entry in density.layout.drawn], len(numbers))

@@ -95,7 +95,7 @@ def take_up(
         kernel.whole_if_discrete,
         takes_parts=kernel.needs_minibatch,
     )
-    kernel = piloted(placed(kernel, density), density, stored["seed"], stored["sampler"])
+    kernel, _ = piloted(placed(kernel, density), density, stored["seed"], stored["sampler"])
     plan = _planned(stored, kernel, _rule(stored) if until is None else until, density, executor)
     start = begun_near(start, plan.reference)
     here = describe(density, plan, stored.chains, start)

@@ -159,7 +159,8 @@ def steps(
     density = density_of(
         target, precision, sampler.whole, sampler.whole_if_discrete, takes_parts=sampler.needs_minibatch
     )
-    sampler = piloted(placed(sampler, density), density, int(seed))
+    sampler, near = piloted(placed(sampler, density), density, int(seed))
+    start = near if near is not None and init is None else start
     check_adaptation(sampler, density.dim)
     reference = reference_for(sampler, density, int(seed))
     start = begun_near(start, reference)

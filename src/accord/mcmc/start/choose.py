@@ -13,6 +13,7 @@ from .base import AbstractStart
 from .earlier import FromApproximation, FromDraws, from_approximation, from_draws
 from .given import as_values, stored_labels
 from .near import FromReference
+from .pilot import FromPilot
 from .prior import from_median, from_prior
 from .uniform import from_uniform
 from .values import from_mode, from_values
@@ -76,11 +77,13 @@ def _stored_start(described: Mapping[str, Any], kept: Any) -> AbstractStart:
             return from_prior()
         case "from_median":
             return from_median(described["num_samples"])
-        case "from_values" | "from_draws" | "from_fit" if kept is None:
+        case "from_values" | "from_draws" | "from_fit" | "from_pilot" if kept is None:
             raise StorageError(
                 "the run ended before its starting points were stored, so that it cannot be resumed. Nothing had "
                 "been drawn: start a new run in another folder."
             )
+        case "from_pilot":
+            return FromPilot.of_kept(kept)
         case "from_values":
             return replace(from_values(kept["values"]), held=stored_labels(kept))
         case "from_draws" | "from_fit":
