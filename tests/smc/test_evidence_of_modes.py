@@ -1,7 +1,7 @@
 """Hold the evidence of populations against known ones of hard targets: narrow peaks, thin shells and many modes.
 
-Twenty populations tell their spread by 19 degrees of freedom, so that the evidence lies within 11 of its standard
-errors but for a chance of 1e-9, and so do the shares of modes: 8 evidences, and 4 shares.
+Twenty populations tell their spread by 19 degrees of freedom, so that the evidence lies within 11 standard errors but
+for a chance of 1e-9, a false alarm, and so do the shares of modes: 8 evidences, and 4 shares.
 """
 
 import jax.numpy as jnp
