@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core.tree import where
-from .lbfgs import LBFGS, LBFGSState, Point, is_finite
+from .lbfgs import LBFGS, PATIENCE, LBFGSState, Point, is_finite
 
 
 class Climb(NamedTuple):
@@ -33,7 +33,7 @@ def climb(
     - `candidates`: shape `(candidate, dim)`. `max_lines`: largest number of lines that are searched, int32.
     """
     count, dim = candidates.shape
-    search = LBFGS(epsilon=float(jnp.finfo(candidates.dtype).eps))
+    search = LBFGS(epsilon=float(jnp.finfo(candidates.dtype).eps), patience=PATIENCE)
     lowest = jnp.full((), -jnp.inf, candidates.dtype)
     nowhere = Point(candidates[0], lowest, jnp.zeros(dim, candidates.dtype))
 

@@ -23,6 +23,13 @@ T = TypeVar("T")
 _MAX_TRIES = 30  # points along a line
 _RISE, _SLOPE = 1e-4, 0.9  # Wolfe's constants
 
+PATIENCE = 6
+"""Lines in a row that promise too little, after which a climb to a peak ends.
+
+Along a ridge of a density whose scales differ by 1e5, one or two lines often do, by what the last moves have shown of
+the curvature, and the climb would end far from the peak.
+"""
+
 
 @node
 class Point:

@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float, Int
 from ...core.precision import float_dtype
 from ...core.tree import node, shapes, to_numpy, where
 from ...density import LogDensity
-from ...optimise.lbfgs import LBFGS, LBFGSState, Point, is_finite
+from ...optimise.lbfgs import LBFGS, PATIENCE, LBFGSState, Point, is_finite
 from ...programs.standalone import compile_alone
 from .curvature import MEMORY
 
@@ -20,13 +20,6 @@ NUM_CANDIDATES = 10
 
 NUM_POINTS = 32
 """Points of one call of the program."""
-
-_PATIENCE = 6
-"""Lines in a row that promise too little, after which a climb ends.
-
-Along a ridge of a density whose scales differ by 1e5, one or two lines often do, by what the last moves have shown of
-the curvature, and the climb would end far from the mode.
-"""
 
 _NO_LIMIT = np.int32(np.iinfo(np.int32).max)
 
@@ -134,4 +127,4 @@ def _step(
 
 
 def _search(dtype: Any) -> LBFGS:
-    return LBFGS(memory=MEMORY, epsilon=float(np.finfo(dtype).eps), patience=_PATIENCE)
+    return LBFGS(memory=MEMORY, epsilon=float(np.finfo(dtype).eps), patience=PATIENCE)
