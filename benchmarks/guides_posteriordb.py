@@ -11,17 +11,14 @@ them.
 import argparse
 import datetime
 import fnmatch
-import json
 import os
-import signal
-import subprocess
 import sys
-import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
 import accord
-from environment import commit, fresh_environment
+from environment import commit
+from one_posterior import on_posterior
 from results import Record, Results
 
 sys.path.append(str(Path(__file__).resolve().parent / "pdb"))
@@ -78,23 +75,14 @@ def record_of(guide: str, problem: Problem, options: argparse.Namespace) -> Reco
         "cpu_limit": options.cpu_limit,
         "error": "",
     }
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as caches:
-        package = Path(accord.__file__).parents[1].resolve()
-        ended = subprocess.run(
-            [
-                *(sys.executable, str(HERE / "pdb" / "with_guide.py"), "--guide", guide),
-                *("--database", str(options.database.resolve()), "--posterior", problem.posterior),
-                *("--cpu-limit", str(options.cpu_limit)),
-            ],
-            env=fresh_environment(Path(caches)) | {"PYTHONPATH": str(package)},
-            capture_output=True,
-            text=True,
-        )
-    if ended.returncode == 0:
-        return head | json.loads(ended.stdout.splitlines()[-1])
-    if ended.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        return head | {"error": f"over {options.cpu_limit} s of CPU"}
-    return head | {"error": (ended.stderr.strip().splitlines() or ["it said nothing"])[-1][:500]}
+    return head | on_posterior(
+        sys.executable,
+        "with_guide.py",
+        ["--guide", guide],
+        database=options.database,
+        posterior=problem.posterior,
+        cpu_limit=options.cpu_limit,
+    )
 
 
 def _line(run: Record) -> str:

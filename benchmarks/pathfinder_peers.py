@@ -13,18 +13,15 @@ import datetime
 import json
 import os
 import re
-import signal
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-import accord
-from environment import PROJECT, commit, default_folder, fresh_environment, python_of, versions
+from environment import PROJECT, commit, default_folder, python_of, versions
+from one_posterior import on_posterior
 from results import Record, Results
 from tables import table
 
@@ -93,23 +90,14 @@ def record_of(
         "load": os.getloadavg()[0],
         "error": "",
     }
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as caches:
-        package = Path(accord.__file__).parents[1].resolve()
-        ended = subprocess.run(
-            [
-                *(str(python), str(HERE / "pdb" / "with_pathfinder.py"), "--library", library),
-                *("--database", str(options.database.resolve()), "--posterior", posterior),
-                *("--seed", str(seed), "--cpu-limit", str(options.cpu_limit)),
-            ],
-            env=fresh_environment(Path(caches)) | {"PYTHONPATH": str(package)},
-            capture_output=True,
-            text=True,
-        )
-    if ended.returncode == 0:
-        return head | json.loads(ended.stdout.splitlines()[-1])
-    if ended.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        return head | {"error": f"over {options.cpu_limit} s of CPU"}
-    return head | {"error": (ended.stderr.strip().splitlines() or ["it said nothing"])[-1][:500]}
+    return head | on_posterior(
+        python,
+        "with_pathfinder.py",
+        ["--library", library, "--seed", str(seed)],
+        database=options.database,
+        posterior=posterior,
+        cpu_limit=options.cpu_limit,
+    )
 
 
 def write(page: Path, runs: Sequence[Record]) -> None:

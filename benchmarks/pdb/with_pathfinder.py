@@ -9,15 +9,9 @@ path in BlackJAX. Errors are in standard deviations of the posterior, the larges
 has. Seconds are of CPU, from the bound model to the draws.
 """
 
-import argparse
-import json
-import os
-import resource
-import sys
 import time
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -27,41 +21,21 @@ import numpy as np
 from accord import infer
 from accord.mcmc.start.uniform import UniformPoints
 from accord.report.weights import effective_size, pareto_k
-from database import Database, read_data
-from reference_draws import unknowns
-from registry import bind, problems
-from with_guide import compared, finite
+from against_reference import compared, end_with, finite, parser_of_posterior, within_limit
 
 PATHS, DRAWS = 8, 1000
 
 
 def main() -> None:
     """Run, compare and print."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--database", type=Path, required=True)
-    parser.add_argument("--posterior", required=True)
+    parser = parser_of_posterior()
     parser.add_argument("--library", choices=LIBRARIES, required=True)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--cpu-limit", type=int, required=True)
     options = parser.parse_args()
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    limit = options.cpu_limit + round(used.ru_utime + used.ru_stime)
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 20))
-    database = Database(options.database)
-    problem = problems(database)[options.posterior]
-    model = bind(problem.module, problem.model, problem.data)
+    model, known = within_limit(options)
     run = LIBRARIES[options.library]
     began = time.process_time()
     found, draws, finished = run(model, options.seed)
-    data = {} if problem.data is None else read_data(problem.data)
-    reference = {
-        name: value.reshape(-1, *value.shape[2:])
-        for name, value in database.reference(problem.reference or "").items()
-    }
-    known = unknowns(problem.model, reference, data)
-    print(json.dumps(finite(found) | {"cpu_seconds": finished - began} | compared(draws, known)))
-    sys.stdout.flush()
-    os._exit(0)
+    end_with(finite(found) | {"cpu_seconds": finished - began} | compared(draws, known()))
 
 
 def with_accord(model: Any, seed: int) -> tuple[dict[str, Any], Mapping[str, np.ndarray], float]:

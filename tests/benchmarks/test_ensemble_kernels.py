@@ -1,31 +1,24 @@
 """Hold the prototypes of samplers for many chains to what makes a draw right: paths that return, and honest ratios."""
 
-import sys
 from functools import partial
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from folders import BENCHMARKS, importable
 
 from accord.adaptation.metric import Metric
 from accord.core import precision
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 DIM, START = 3, np.array([0.3, -1.2, 2.0])
 
 
 @pytest.fixture(autouse=True)
 def benchmarks(monkeypatch):
     """The folder of commands, in the precision of a run."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    before = set(sys.modules)
-    with precision.scope("float64"):
+    with importable(monkeypatch, BENCHMARKS), precision.scope("float64"):
         yield
-    for name in set(sys.modules) - before:
-        if (BENCHMARKS / f"{name}.py").exists():
-            del sys.modules[name]
 
 
 @jax.jit

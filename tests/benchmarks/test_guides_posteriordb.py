@@ -1,29 +1,21 @@
 """Hold the bench of guides on posteriordb together: errors of moments, and its page."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from folders import BENCHMARKS, importable
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 MODELS = BENCHMARKS / "pdb"
 
 
 @pytest.fixture(autouse=True)
 def benchmarks(monkeypatch):
     """The folders of the command and of its models, where they import one another."""
-    before = set(sys.modules)
-    for folder in (BENCHMARKS, MODELS):
-        monkeypatch.syspath_prepend(str(folder))
-    yield
-    for name in set(sys.modules) - before:
-        if (BENCHMARKS / f"{name}.py").exists() or (MODELS / f"{name}.py").exists():
-            del sys.modules[name]
+    with importable(monkeypatch, BENCHMARKS, MODELS):
+        yield
 
 
 def test_errors_are_those_of_the_worst_scalar_in_units_of_the_posterior():
-    from with_guide import compared
+    from against_reference import compared
 
     x = np.array([-1.0, 1.0])
     reference = {"a": np.stack([x, np.zeros(2)], axis=1), "b": 10 * x, "unknown": x}

@@ -1,22 +1,14 @@
 """Hold the bench of Pathfinder beside other libraries to its section of a page."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+from folders import BENCHMARKS, importable
 
 
 @pytest.fixture(autouse=True)
 def benchmarks(monkeypatch):
     """The folder of the command."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    before = set(sys.modules)
-    yield
-    for name in set(sys.modules) - before:
-        if (BENCHMARKS / f"{name}.py").exists():
-            del sys.modules[name]
+    with importable(monkeypatch, BENCHMARKS):
+        yield
 
 
 def run(library, seed, k, error=""):

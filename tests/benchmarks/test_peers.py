@@ -8,20 +8,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from folders import BENCHMARKS, importable
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 WORKERS = BENCHMARKS / "peers"
 
 
 @pytest.fixture(autouse=True)
 def benchmarks(monkeypatch):
     """The folder of commands, where they import one another."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    before = set(sys.modules)
-    yield
-    for name in set(sys.modules) - before:
-        if (BENCHMARKS / f"{name}.py").exists():
-            del sys.modules[name]
+    with importable(monkeypatch, BENCHMARKS):
+        yield
 
 
 def run(engine, model="eight_schools", **changes):

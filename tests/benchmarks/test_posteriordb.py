@@ -2,33 +2,26 @@
 
 import ast
 import json
-import sys
 import zipfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from folders import BENCHMARKS, importable
 
 import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.core.notice import Notice
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 MODELS = BENCHMARKS / "pdb"
 
 
 @pytest.fixture(autouse=True)
 def benchmarks(monkeypatch):
     """The folders of the command and of its models, where they import one another."""
-    before = set(sys.modules)
-    for folder in (BENCHMARKS, MODELS):
-        monkeypatch.syspath_prepend(str(folder))
-    yield
-    for name in set(sys.modules) - before:
-        if (BENCHMARKS / f"{name}.py").exists() or (MODELS / f"{name}.py").exists():
-            del sys.modules[name]
+    with importable(monkeypatch, BENCHMARKS, MODELS):
+        yield
 
 
 @pytest.fixture

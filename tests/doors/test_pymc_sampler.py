@@ -174,7 +174,7 @@ def test_without_a_seed_each_run_has_its_own_and_says_which(model):
 
 
 def test_starts_are_what_pymc_makes_of_them(model):
-    """By names, names of transformed variables and variables; of draws that do not move, the start is seen."""
+    """A start is given by name, by that of a transformed variable, or by the variable; draws of one step show it."""
     start = {"mu": 1.5, "tau_log__": np.log(2.0), model["z"]: np.arange(8.0)}
     found = door.Sampler(infer.NUTS(max_tree_depth=1)).sample_from_init(
         model=model, initvals=[start, None], discard_tuned_samples=False, **RUN | dict(tune=60)

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import ridge
 
 import accord as ac
 import accord.distributions as dist
@@ -312,18 +313,6 @@ def test_what_cannot_be_is_refused(case):
         call()
 
 
-@ac.model
-def trend(year, y):
-    level = ac.sample("level", dist.Normal(0.0, 50.0))
-    slope = ac.sample("slope", dist.Normal(0.0, 1.0))
-    sigma = ac.sample("sigma", dist.HalfNormal(5.0))
-    with ac.plate("n", len(year)):
-        ac.sample("y", dist.Normal(level + slope * year, sigma), obs=y)
-
-
 def test_climbs_along_a_ridge_go_on_to_its_peak():
-    """Years are not centred: the level has a standard deviation of 25, and 1e-4 given the slope."""
-    year = np.arange(1952.0, 2014.0)
-    noise = np.random.default_rng(3).normal(size=len(year))
-    found = infer.find_mode(trend(year, 9 + 0.02 * (year - 1983) + noise), starts=4, quiet=True)
+    found = infer.find_mode(ridge.trend(ridge.YEAR, ridge.Y), starts=4, quiet=True)
     assert "other_modes" not in [notice.code for notice in found.notices]

@@ -1,6 +1,7 @@
 """Meet each place where accord differs from NumPyro: the door does as NumPyro does, or an error says what to write."""
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -134,6 +135,14 @@ def test_options_that_fix_what_warm_up_learns_are_refused() -> None:
         assert run(normal, Y, kernel={"dense_mass": dense}).get_samples()["mu"].shape == (10,)
 
 
+@pytest.fixture
+def platform_is_put_back() -> Iterator[None]:
+    """Let no setting of the process stay for the tests that follow."""
+    yield
+    door.set_platform(None)
+
+
+@pytest.mark.usefixtures("platform_is_put_back")
 def test_devices_of_the_host_change_no_flags_and_a_platform_that_comes_too_late_is_told() -> None:
     flags = os.environ.get("XLA_FLAGS")
     door.set_host_device_count(4)

@@ -13,6 +13,7 @@ from accord.executors import surroundings_here
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = X @ [1.0, -1.0]
 ALL = {"x": 0, "y": 0}
+pytestmark = pytest.mark.skipif(jax.default_backend() != "cpu", reason="accelerators are not made")
 RUN = dict(draws=20, warmup=20, chains=2, progress=False, quiet=True)
 
 
@@ -24,11 +25,10 @@ def line(x, y):
 
 
 def test_a_worker_has_as_many_devices_as_share_the_data():
-    assert jax.local_device_count() == 1
-    executor = infer.Devices(data=3, shard=ALL)
-    pool = executor.open(1, surroundings_here("float64"))
+    more = jax.local_device_count() + 2
+    pool = infer.Devices(data=more, shard=ALL).open(1, surroundings_here("float64"))
     try:
-        assert pool.submit(jax.local_device_count).result() == 3
+        assert pool.submit(jax.local_device_count).result() == more
     finally:
         pool.close()
 

@@ -125,7 +125,7 @@ def from_nothing(y, a, start_sd, sd):
 
 
 class Twist:
-    """What the observations from a step on say of its state, exactly: exp(-p x^2 / 2 + b x + c), by Kalman's recursion.
+    """Likelihood of a state by the observations from its step on: exp(-p x^2/2 + b x + c), by Kalman's recursion.
 
     As proposal and lookahead they make the filter twisted: Guarniero, Johansen & Lee (2017), JASA 112(520), 1636-1647.
     """

@@ -7,6 +7,7 @@ import ctrl_c
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import ridge
 from laws import each
 from scipy import stats
 
@@ -312,22 +313,8 @@ def test_a_model_that_was_not_called_is_refused():
         found(line)
 
 
-@ac.model
-def trend(year, y):
-    level = ac.sample("level", dist.Normal(0.0, 50.0))
-    slope = ac.sample("slope", dist.Normal(0.0, 1.0))
-    sigma = ac.sample("sigma", dist.HalfNormal(5.0))
-    with ac.plate("n", len(year)):
-        ac.sample("y", dist.Normal(level + slope * year, sigma), obs=y)
-
-
 @pytest.mark.slow
 def test_paths_follow_a_ridge_to_the_mode():
-    """A trend over years that are not centred: the level has a standard deviation of 25, and 1e-4 given the slope."""
-    year = np.arange(1952.0, 2014.0)
-    noise = np.random.default_rng(3).normal(size=len(year))
-    paths = infer.pathfinder(
-        trend(year, 9 + 0.02 * (year - 1983) + noise), executor=infer.Serial(), quiet=True
-    )
+    paths = infer.pathfinder(ridge.trend(ridge.YEAR, ridge.Y), executor=infer.Serial(), quiet=True)
     bounds = [*paths.bounds.values()]
     assert np.ptp(bounds) < 1 and paths.pareto_k < 0.7

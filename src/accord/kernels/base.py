@@ -129,7 +129,7 @@ class AbstractKernel(Module):
     """Whether what it is told is estimated from a part of the data, which `batch_of` names."""
 
     needs_series: ClassVar[bool] = False
-    """Whether it is told, by `Places.series`, which unknowns are the states of a series."""
+    """Whether the kernel is told, by `Places.series`, which unknowns are the states of a series."""
 
     needs_reference: ClassVar[bool] = False
     """Whether these estimates, of several parts, have control variates, and points that it is told have `control`."""

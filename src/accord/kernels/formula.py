@@ -79,7 +79,7 @@ class Marginal:
 
 @node
 class Estimate:
-    """What a particle filter finds at a position.
+    """Result of a particle filter at a position.
 
     **Fields**: `position`, with the states drawn given all else; `log_density` of the other unknowns, in unconstrained
     space, an estimate whose exponential is unbiased; `num_bad`, particles whose weight was no number.

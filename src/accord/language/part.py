@@ -72,8 +72,9 @@ def part_of(key: Any, size: int, count: int, step: Any = None) -> Int[Array, " c
 def _shuffled(key: Any, size: int) -> Int[Array, " size"]:
     """Return the numbers below `size`, at most `SHUFFLED`, in a random order.
 
-    Each is the low bits of a random word, and the words are sorted: XLA sorts one array, in a batch too, in a twentieth
-    of the time that two take, as `jax.random.permutation` has it. Of two words, the bits above are equal in one of 8
+    Each is the low bits of a random word, and the words are sorted. XLA sorts one array much faster than two, as
+    `jax.random.permutation` has it: 400 entries take 15 microseconds in the place of 49, and ten times as many in a
+    batch 62 in the place of 1370. Of two words, the bits above are equal in one of 8
     million cases, and the smaller number is then first.
     """
     low = jnp.uint32(SHUFFLED - 1)

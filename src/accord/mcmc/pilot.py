@@ -29,11 +29,8 @@ from .formulas import marginal_of
 from .start.pilot import NUM_STARTS, FromPilot
 from .start.uniform import UniformPoints
 
-_FIRST, _FEWEST, _MOST = (
-    200,
-    8,
-    2**14,
-)  # particles; where more are needed, the pilot would take longer than runs do
+# Particles. Where more than the most are needed, the pilot would take longer than runs do.
+_FIRST, _FEWEST, _MOST = 200, 8, 2**14
 _NEAR = 4 / 3  # ratio of the standard deviation to the wanted one that will do
 _ROUNDS, _MOST_GROWTH = 6, 8
 _STARTS, _STEPS, _REPEATS = 16, 250, 60

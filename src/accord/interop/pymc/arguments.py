@@ -12,7 +12,7 @@ from .library import pymc
 
 WORD = "interop.pymc.Sampler"
 POINTWISE = ("log_likelihood", "log_prior")
-"""What PyMC computes from draws on request, by observation or by variable."""
+"""Groups that PyMC computes from draws on request, by observation or by variable."""
 
 _MOST = 2**63
 # Which options of PyMC's conversion are not taken, and what to do in their place.

@@ -84,7 +84,7 @@ def _pointwise(tree: Any, model: Any, wanted: Mapping[str, Sequence[str] | None]
     library, found = pymc(), []
     for group, names in wanted.items():
         with model, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            warnings.simplefilter("ignore", FutureWarning)  # of ArviZ about its next release
             getattr(library, f"compute_{group}")(tree, var_names=names, progressbar=False)
         dataset = tree[group]
         axes = {name: each.dims[2:] for name, each in dataset.data_vars.items()}

@@ -15,9 +15,8 @@ from .table import TablePoints
 NUM_STARTS = 32
 """Places of a pilot that are kept for chains to start at."""
 
-_STRIDE = (
-    13  # from the place of a chain to that of the next one, so that neighbours are far apart on the walk
-)
+# From the place of a chain to that of the next one, so that neighbours are far apart on the walk.
+_STRIDE = 13
 
 
 @dataclass(frozen=True, eq=False)
