@@ -6,6 +6,7 @@ Each value is within six of its standard errors, which are small: a false alarm 
 import pickle
 from dataclasses import replace
 
+import conjugate
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -55,14 +56,6 @@ def of_two_kinds(y):
         ac.sample("y", dist.Normal(mean + 2.0 * kind, 1), obs=y)
 
 
-@ac.model
-def normal_gamma(y):
-    precision = ac.sample("precision", dist.Gamma(2.0, 3.0))
-    m = ac.sample("m", dist.Normal(0.0, precision**-0.5))
-    with ac.plate("row", len(y)):
-        ac.sample("y", dist.Normal(m, precision**-0.5), obs=y)
-
-
 def of_groups():
     """The log density of all observations together, which are normal."""
     member = np.eye(3)[GROUP]
@@ -88,7 +81,7 @@ MODELS = {
         lambda: one_mean(np.array([0.2]), 0.1),
         lambda: stats.norm.logpdf(0.2, 0, np.sqrt(1.01)),
     ),
-    "families F42": (lambda: normal_gamma(np.array([1, 2, 3, 2.5, 1.5])), lambda: -8.839590775),
+    "families F42": (lambda: conjugate.normal_gamma(conjugate.Y), lambda: conjugate.LOG_EVIDENCE),
     "families F53": (share, lambda: -2.397895273),
     "a hierarchy": (lambda: groups(GROUP, Y), of_groups),
     "sites summed out": (lambda: of_two_kinds(Y), of_kinds),
