@@ -1,10 +1,11 @@
 """Time gradients of regressions with very many rows, within runs of accord and of NumPyro.
 
-    python benchmarks/large_rows.py [--cases logistic,1000000,20 hierarchy,200000,10] [--env FOLDER]
+    python benchmarks/large_rows.py [--cases logistic,1000000,20 hierarchy,200000,10] [--env FOLDER] [--elapsed]
 
 The cases are a logistic regression, and a normal one with intercepts for 200 groups, each with rows and columns. The
 figure is CPU time on all cores for each gradient of one chain: of a run that has been compiled, less that of a run of
-one draw, so that it says the same on a busy machine. Trees have at most 15 gradients. Engines take turns.
+one draw, so that it says the same on a busy machine. Trees have at most 15 gradients. Engines take turns. With
+--elapsed it is elapsed time, and accord also shares the rows out over two devices.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import json
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -55,8 +57,8 @@ def hierarchy(numpyro: Any, dist: Any, x: Any, group: Any, y: Any) -> None:
         numpyro.sample("y", dist.Normal(x @ slopes + effects[group], noise), obs=y)
 
 
-def with_accord(kind: str, data: dict[str, np.ndarray], draws: int) -> int:
-    """Run one chain; return the number of gradients."""
+def with_accord(kind: str, data: dict[str, np.ndarray], draws: int, shared: bool = False) -> int:
+    """Run one chain, with the rows shared out over two devices if asked; return the number of gradients."""
     import accord as ac
     import accord.distributions as dist
     from accord import infer
@@ -66,7 +68,8 @@ def with_accord(kind: str, data: dict[str, np.ndarray], draws: int) -> int:
         given = {"x": x, "y": y} | ({} if group is None else {"group": group})
         {"logistic": logistic, "hierarchy": hierarchy}[kind](ac, dist, **given)
 
-    options = dict(draws=draws, warmup=draws, chains=1, seed=0, progress=False, quiet=True)
+    executor = infer.Devices(data=2, shard=dict.fromkeys(data, 0)) if shared else None
+    options = dict(draws=draws, warmup=draws, chains=1, seed=0, progress=False, quiet=True, executor=executor)
     return sum(infer.sample(model(**data), infer.NUTS(max_tree_depth=DEPTH), **options).work.values())
 
 
@@ -96,21 +99,21 @@ class WithNumPyro:
         return steps + int(sampler.get_extra_fields()["num_steps"].sum())
 
 
-def measure(engine: str, case: str) -> None:
-    """Print the milliseconds of CPU for each gradient; in a process of its own."""
+def measure(engine: str, case: str, clock: str) -> None:
+    """Print the milliseconds for each gradient by a clock of Python's; in a process of its own."""
     kind, *sizes = case.split(",")
     data = data_of(kind, *map(int, sizes))
     if engine == "numpyro":
         import jax
 
         jax.config.update("jax_enable_x64", True)
-    run = WithNumPyro() if engine == "numpyro" else with_accord
-    found = []
+    run = WithNumPyro() if engine == "numpyro" else partial(with_accord, shared=engine == "accord on 2 devices")
+    found, now = [], getattr(time, clock)
     for draws in (1, DRAWS):
         run(kind, data, draws)  # compiles
-        began = time.process_time()
+        began = now()
         gradients = run(kind, data, draws)
-        found.append((time.process_time() - began, gradients))
+        found.append((now() - began, gradients))
     (less, few), (more, many) = found
     print(json.dumps(1e3 * (more - less) / (many - few)))
 
@@ -121,27 +124,29 @@ def main() -> None:
     parser.add_argument("--cases", nargs="+", default=CASES, metavar="KIND,ROWS,COLUMNS")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--env", type=Path, default=default_folder(), help="the peers' virtual environment")
-    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--elapsed", action="store_true", help="elapsed time, and two devices too")
+    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
         measure(*options.child)
         return
-    pythons = {"accord": sys.executable, "numpyro": str(python_of(options.env))}
-    print("| model | rows | columns | accord, ms | NumPyro, ms | ratio |")
-    print("|---|---|---|---|---|---|")
+    shared = {"accord on 2 devices": sys.executable} if options.elapsed else {}
+    pythons = {"accord": sys.executable} | shared | {"numpyro": str(python_of(options.env))}
+    clock = "perf_counter" if options.elapsed else "process_time"
+    titles = ["model", "rows", "columns", *(f"{engine}, ms" for engine in pythons), "ratio"]
+    print(f"| {' | '.join(titles)} |\n|{'---|' * len(titles)}")
     for case in options.cases:
         taken: dict[str, list[float]] = {engine: [] for engine in pythons}
         for _ in range(options.rounds):
             for engine, python in pythons.items():
-                command = [python, __file__, "--child", engine, case]
+                command = [python, __file__, "--child", engine, case, clock]
                 ran = subprocess.run(
                     command, capture_output=True, text=True, check=True, env=fresh_environment(None)
                 )
                 taken[engine].append(json.loads(ran.stdout))
-        ours, theirs = (median(each) for each in taken.values())
-        kind, rows, columns = case.split(",")
-        ratio = f"{theirs / ours:.1f}"
-        print(f"| {kind} | {rows} | {columns} | {ours:.2f} | {theirs:.2f} | {ratio} |", flush=True)
+        *ours, theirs = (median(each) for each in taken.values())
+        figures = [f"{each:.2f}" for each in [*ours, theirs]]
+        print("|", " | ".join([*case.split(","), *figures, f"{theirs / ours[-1]:.1f}"]), "|", flush=True)
 
 
 if __name__ == "__main__":
