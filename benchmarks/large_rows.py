@@ -107,7 +107,9 @@ def measure(engine: str, case: str, clock: str) -> None:
         import jax
 
         jax.config.update("jax_enable_x64", True)
-    run = WithNumPyro() if engine == "numpyro" else partial(with_accord, shared=engine == "accord on 2 devices")
+    run = (
+        WithNumPyro() if engine == "numpyro" else partial(with_accord, shared=engine == "accord on 2 devices")
+    )
     found, now = [], getattr(time, clock)
     for draws in (1, DRAWS):
         run(kind, data, draws)  # compiles

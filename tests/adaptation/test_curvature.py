@@ -5,7 +5,7 @@ import pytest
 
 from accord.adaptation import metric as metrics
 from accord.adaptation.metric import Choice, Metric, has_short_draws, rank_for, reason, target_accept
-from accord.adaptation.metric.curvature import is_bent, remainder
+from accord.adaptation.metric.curvature import asks_for_marginals, remainder
 from accord.adaptation.metric.diagonal import diagonal
 from accord.adaptation.metric.fit import Fit
 
@@ -38,7 +38,7 @@ def test_independent_skewed_coordinates_are_not_bent() -> None:
         x, g = _log_gamma(np.random.default_rng(seed), 150, 300)
         _, choice = _learn(x, g)
         assert choice.form == "diagonal"
-        assert not is_bent(choice.remainder, "diagonal")
+        assert not asks_for_marginals(choice.remainder, 1.0, "diagonal")
         assert target_accept(choice, None) == 0.8
 
 
@@ -47,7 +47,7 @@ def test_scales_that_one_coordinate_sets_for_many_are_bent() -> None:
     for dim in (60, 200):
         x, g = _funnel(np.random.default_rng(dim), 150, dim)
         learnt, choice = _learn(x, g)
-        assert choice.form == "marginal" and is_bent(choice.remainder, "low_rank")
+        assert choice.form == "marginal" and asks_for_marginals(choice.remainder, 1.0, "low_rank")
         assert learnt.is_diagonal
         assert target_accept(choice, None) == 0.97
         assert "along a direction" in reason(choice, "auto") or "of the gradients" in reason(choice, "auto")
@@ -71,8 +71,20 @@ def test_a_matrix_that_fits_badly_wants_shorter_steps() -> None:
 
 
 def test_a_form_once_taken_is_left_only_where_little_remains() -> None:
-    assert is_bent(1.5, "marginal") and not is_bent(1.5, "low_rank")
-    assert not is_bent(1.0, "marginal") and not is_bent(np.nan, "marginal")
+    assert asks_for_marginals(1.5, 1.0, "marginal") and not asks_for_marginals(1.5, 1.0, "low_rank")
+    assert not asks_for_marginals(1.0, 1.0, "marginal") and not asks_for_marginals(np.nan, 1.0, "marginal")
+
+
+def test_a_matrix_stays_where_coordinates_are_bound_far_closer_than_they_are_bent() -> None:
+    """A funnel whose axes are turned and stretched 3000 times: scales alone would take some hundred times the effort."""
+    generator = np.random.default_rng(3)
+    x, g = _funnel(generator, 400, 20)
+    turned = np.linalg.qr(generator.standard_normal((20, 20)))[0] * np.geomspace(1, 3000, 20)
+    _, straight = _learn(x, g)
+    learnt, choice = _learn(x @ turned.T, g @ np.linalg.inv(turned))
+    assert straight.form == "marginal"
+    assert choice.form == "dense" and not learnt.is_diagonal
+    assert choice.remainder > 2 and target_accept(choice, None) == 0.97 and has_short_draws(choice, None)
 
 
 @pytest.mark.parametrize("count", [3, 20, 79])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...core.errors import OptionError
-from .curvature import is_bent, remainder
+from .curvature import asks_for_marginals, remainder
 from .dense import dense
 from .diagonal import diagonal
 from .fit import Fit
@@ -87,7 +87,7 @@ def learn_metric(
         ratio = gain(wide, fit, x, g)
         if pays(ratio, former):
             fit, choice = wide, replace(choice, form="marginal", gain=ratio)
-        elif is_bent(remaining, former):
+        elif asks_for_marginals(remaining, ratio, former):
             fit, choice = wide, replace(choice, form="marginal")
     return fit.metric(room, dtype), choice
 

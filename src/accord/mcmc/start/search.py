@@ -2,8 +2,8 @@
 
 A single random point may have a density so low (1e-60 of the mode's is common in time series) that warm-up ends before
 the chain has found its way in; the best of ten is still dispersed, and costs ten gradients. It may also lie below a
-mode that has next to no mass, which the chain would reach and not leave. So the best places are climbed from, and where
-that leads to tops of which one has far more mass than another, the chain begins there. Not so a chain of which a user
+mode that has next to no mass, which the chain would reach and not leave. So all ten are climbed from, and where that
+leads to tops of which one has far more mass than another, the chain begins there. Not so a chain of which a user
 has given values: a climb would move them, and who gives them may mean the lighter mode.
 """
 
@@ -24,7 +24,6 @@ from .evaluate import Evaluator
 
 _Number = tuple[int, int]  # of a climb: its lane, and which it is there
 
-_NUM_CLIMBS = 6  # of which all would have to miss what four in ten miss
 _FAR = 10.0  # nats; a mode with a mass of 5e-5 is no part of what is drawn
 _MAX_DIM = 64  # beyond, the curvature at a top takes too many gradients
 
@@ -94,9 +93,13 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
 
 
 def _best(places: Sequence[Place]) -> list[Place]:
-    """Return the best candidates of a chain, best first."""
+    """Return the usable candidates of a chain, best first.
+
+    Climbs start at all of them. Three in four climbs of a hidden Markov model end on a mode without mass: the best six all
+    did so in a fifth of its chains, ten do in a sixteenth.
+    """
     usable = [place for place in places if place.is_usable]
-    return sorted(usable, key=lambda place: -place.height)[:_NUM_CLIMBS]
+    return sorted(usable, key=lambda place: -place.height)
 
 
 def _heaviest(evaluator: Evaluator, dim: int, best: Mapping[int, list[Place]]) -> dict[int, np.ndarray]:
