@@ -148,7 +148,7 @@ def main() -> None:
                 taken[engine].append(json.loads(ran.stdout))
         *ours, theirs = (median(each) for each in taken.values())
         figures = [f"{each:.2f}" for each in [*ours, theirs]]
-        print("|", " | ".join([*case.split(","), *figures, f"{theirs / ours[-1]:.1f}"]), "|", flush=True)
+        print("|", " | ".join([*case.split(","), *figures, f"{theirs / ours[0]:.1f}"]), "|", flush=True)
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ def test_a_form_once_taken_is_left_only_where_little_remains() -> None:
 
 
 def test_a_matrix_stays_where_coordinates_are_bound_far_closer_than_they_are_bent() -> None:
-    """A funnel whose axes are turned and stretched 3000 times: scales alone would take some hundred times the effort."""
+    """A funnel whose axes are turned and stretched 3000 times: scales would take some hundred times the effort."""
     generator = np.random.default_rng(3)
     x, g = _funnel(generator, 400, 20)
     turned = np.linalg.qr(generator.standard_normal((20, 20)))[0] * np.geomspace(1, 3000, 20)
