@@ -16,12 +16,14 @@ from accord.interop import pymc
 from accord.interop.formulas import FormulaModel
 from accord.language import site
 from accord.mcmc import draws, explain
+from accord.nested import result as nested
 from accord.optimise import laplace, mode
 from accord.predictive import comparison, filtered, future, kfold, loo, results, waic
 from accord.report import model_graph, summary
 from accord.report.figures import picture
 from accord.runs.stopping import stopping
 from accord.smc import result as populations
+from accord.smc import weighted
 from accord.vi import draws as guide_draws
 from accord.vi import result as fits
 from accord.vi import summary as fit_summary
@@ -55,8 +57,8 @@ RETURNED: dict[str, tuple[str, str, tuple[type, ...]]] = {
     ),
     "results_of_populations": (
         "Results of populations",
-        "What `infer.smc` and `infer.filter` return.",
-        (populations.SMCDraws, filtered.Filtered),
+        "What `infer.smc`, `infer.NestedSampling` and `infer.filter` return.",
+        (weighted.AbstractWeightedDraws, populations.SMCDraws, nested.NestedDraws, filtered.Filtered),
     ),
     "models_of_formulas": ("Models of formulas", "What `ac.glm` returns.", (FormulaModel,)),
     "results_of_checks": (

@@ -40,6 +40,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "language": ("modules", "oracle"),
     "mcmc": ("faults", "identity", "runs"),
     "modes": ("known_answers",),
+    "nested": (),
     "numpyro": (),
     "ode": (),
     "optimise": ("diagnose", "mcmc", "modes"),

@@ -102,6 +102,8 @@ RATES = {
     "predictive/test_matched_labels.py": 6e-6,
     "predictive/test_loo.py": 5e-6,
     "predictive/test_predict.py": 8e-6,
+    "nested/test_nested_evidence.py": 13 * 2e-9 + 2 * 6e-7,
+    "nested/test_nested_volumes.py": 5 * 2e-9 + 3e-6,
     "promises/test_p3_precision.py": 10 * 1e-8,
     "sampler/test_known_targets.py": 9e-6,
     "sampler/test_sbc.py": 1e-6,

@@ -9,6 +9,7 @@ from .diagnose.check import check as check
 from .evidence.bridge_sampling import BridgeSampling as BridgeSampling
 from .evidence.evidence import evidence as evidence
 from .evidence.importance import ImportanceSampling as ImportanceSampling
+from .evidence.nested_sampling import NestedSampling as NestedSampling
 from .evidence.thermodynamic import ThermodynamicIntegration as ThermodynamicIntegration
 from .executors import Dask as Dask
 from .executors import Devices as Devices

@@ -67,7 +67,7 @@ ROOMS_OF_RUNS = {
         "programs",
         "report",
     ),
-    *("particles", "resampling", "runs", "storage", "guides", "smc", "vi"),
+    *("particles", "resampling", "runs", "storage", "guides", "nested", "smc", "vi"),
 }
 
 

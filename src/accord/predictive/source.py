@@ -16,6 +16,7 @@ from ..density.joint import Predictive, model_of
 from ..density.matching import Held
 from ..language import Model
 from ..mcmc.draws import Draws
+from ..nested.result import NestedDraws
 from ..runs.stored.describe import labelled_in
 from ..smc.result import SMCDraws
 from ..vi.draws import GuideDraws
@@ -23,7 +24,7 @@ from ..vi.pathfinder.result import Paths
 from ..vi.result import Fit
 from .results import LogLikelihood, Predictions
 
-RESULTS = (Draws, GuideDraws, Fit, Paths, SMCDraws)
+RESULTS = (Draws, GuideDraws, Fit, Paths, SMCDraws, NestedDraws)
 """Results that hold draws of a model's unknowns, from any method."""
 
 
@@ -60,7 +61,7 @@ class Source:
             check_model(function, model)
         if isinstance(draws, Fit):
             draws = draws.draw()
-        if isinstance(draws, Paths | SMCDraws):
+        if isinstance(draws, Paths | SMCDraws | NestedDraws):
             draws = draws.drawn
         if isinstance(draws, Draws | GuideDraws):
             return _of_run(function, draws, model)

@@ -18,7 +18,7 @@ def load(path: str | Path | AbstractStore) -> Draws | Any:
 
     The folder of a calibration gives a `Calibration`, as `infer.calibrate` returned it, of the simulations that are
     there; that of a fit gives a `Fit`, without its model, so that it cannot be drawn from; that of a pathfinder gives
-    `Paths`, and that of populations `SMCDraws`, with their draws.
+    `Paths`, that of populations `SMCDraws`, and that of nested sampling `NestedDraws`, with their draws.
 
     **Raises** `StorageError` if the folder holds no run, or if no accord has written what it holds.
 

@@ -67,6 +67,13 @@ def _populations() -> Reopening:
     return Reopening(resumed.read, resumed.take_up, is_of_chains=False, words=WORDS)
 
 
+def _nested() -> Reopening:
+    from ..nested import resumed
+    from ..nested.draw import WORDS
+
+    return Reopening(resumed.read, resumed.take_up, is_of_chains=False, words=WORDS)
+
+
 METHODS: Mapping[str, Callable[[], Reopening]] = MappingProxyType(
     {
         MCMC: _chains,
@@ -74,6 +81,7 @@ METHODS: Mapping[str, Callable[[], Reopening]] = MappingProxyType(
         "fit": _fits,
         "pathfinder": _paths,
         "smc": _populations,
+        "nested": _nested,
     }
 )
 """How to reopen, by what manifests say that a run carries out."""

@@ -41,8 +41,9 @@ def resume(
     files are set aside, and what they held is drawn again.
 
     Of a calibration, it runs the simulations that are missing or lost their workers, and returns a `Calibration`; of a
-    fit, it goes on where each restart stood, and returns a `Fit` with its model; of a pathfinder or of populations,
-    where each path or population stood, and returns `Paths` or `SMCDraws` with their model.
+    fit, it goes on where each restart stood, and returns a `Fit` with its model; of a pathfinder, of populations or of
+    nested sampling, where each path, population or run stood, and returns `Paths`, `SMCDraws` or `NestedDraws` with
+    their model.
 
     **Arguments**
     - `path`: the folder, which holds every other argument of the run; or another store of your own.

@@ -1,7 +1,8 @@
 """Hold an estimate of the evidence of a model."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..core.notice import Notice
 from ..core.options import checks_fields
@@ -21,6 +22,9 @@ class LogEvidence:
     of two: from how particles vary within populations, and how populations differ. `notices`: warnings about the
     result.
 
+    By `infer.NestedSampling` alone: `information`, by how many nats the posterior is narrower than the prior, else NaN;
+    and `draws`, the `NestedDraws` of the posterior, else None.
+
     **Example**
 
     >>> simple, complex = infer.LogEvidence(-31.3, 0.1, -31.2, -31.4), infer.LogEvidence(-33.6, 0.1, -33.6, -33.5)
@@ -35,6 +39,8 @@ class LogEvidence:
     forward: float = math.nan
     backward: float = math.nan
     notices: tuple[Notice, ...] = ()
+    information: float = math.nan
+    draws: Any = field(default=None, compare=False)
 
     def __str__(self) -> str:
         head = f"Log evidence {self.value:.3f} +- {self.standard_error:.3f}"

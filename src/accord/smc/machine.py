@@ -290,14 +290,14 @@ class SMC(AbstractMethod):
                 prior_draws(density),
                 prior_and_likelihood(density),
                 compiled_moves(density, self.plan, jax.default_backend() != "cpu"),
-                _sites(density),
+                sites_at(density),
                 at_fixed(density),
                 clock,
             )
         return machine, {"compile": time.perf_counter() - began}
 
 
-def _sites(density: LogDensity) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
+def sites_at(density: LogDensity) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
     """Compile the values of sites at positions, in the model's order."""
     values_at = values_of_sites(density)
 

@@ -1,20 +1,16 @@
 """Hold the draws of populations, their weights, and the evidence."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from ..core import keys
-from ..core.by_site import BySite
-from ..core.errors import OptionError
 from ..core.notice import Notice
-from ..core.series import AbstractSeries, InMemory
+from ..core.series import InMemory
 from ..core.tracebacks import entry_points
 from ..core.tree import kept
-from ..density import LogDensity
-from ..optimise.approximation import AbstractApproximation
 from ..report.labels import read_written
 from ..report.log_evidence import LogEvidence
 from ..resampling import Systematic
@@ -22,19 +18,14 @@ from ..storage import AbstractRun
 from ..vi.draws import GuideDraws
 from .estimate import log_evidence_of
 from .stored import Ended
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-    from ..report.beside import AbstractBeside
-    from ..report.summary import Summary
+from .weighted import AbstractWeightedDraws
 
 _FIRST = 0  # of the chain's key: the random numbers of the pool are those of no stage
 
 
 @entry_points
 @dataclass(frozen=True, eq=False, repr=False)
-class SMCDraws(AbstractApproximation, BySite):
+class SMCDraws(AbstractWeightedDraws):
     """Result of `infer.smc`: a mapping from site name to draws, shape `(1, draw, *site)`, and the evidence.
 
     Populations count by their estimates of the evidence. The draws, `drawn`, are particles of all populations,
@@ -113,30 +104,6 @@ class SMCDraws(AbstractApproximation, BySite):
             tuple(run.problems),
         )
 
-    def attached(self, density: LogDensity) -> "SMCDraws":
-        """Return it with its model."""
-        return replace(self, drawn=replace(self.drawn, density=density))
-
-    @property
-    def sites(self) -> AbstractSeries:
-        """Draws by site, in the model's order."""
-        return self.drawn.sites
-
-    @property
-    def model(self) -> str:
-        """Name of the model."""
-        return self.drawn.manifest["model"]
-
-    @property
-    def num_draws(self) -> int:
-        """Number of draws."""
-        return self.drawn.num_draws
-
-    @property
-    def manifest(self) -> Mapping[str, Any]:
-        """The record of how the populations were made."""
-        return self.drawn.manifest
-
     def __repr__(self) -> str:
         count, size = self.log_weights.shape
         found = self.log_evidence
@@ -146,39 +113,6 @@ class SMCDraws(AbstractApproximation, BySite):
 
     def __str__(self) -> str:
         return "\n".join([repr(self)[1:-1], *map(str, self.notices)])
-
-    def summary(
-        self,
-        sites: str | Sequence[str] | None = None,
-        *,
-        prob: float = 0.9,
-        interval: str = "quantiles",
-    ) -> "Summary":
-        """Summarise each parameter: mean, sd and interval of the draws. Arguments and errors as of `Draws.summary`."""
-        return self.drawn.summary(sites, prob=prob, interval=interval)
-
-    def to_dataframe(self, sites: str | Sequence[str] | None = None) -> "DataFrame":
-        """Return draws as a wide pandas data frame; arguments and errors as of `Draws.to_dataframe`."""
-        return self.drawn.to_dataframe(sites)
-
-    def to_arviz(self, *beside: "AbstractBeside") -> Any:
-        """Convert the draws to ArviZ's `DataTree`; arguments and errors as of `Draws.to_arviz`."""
-        return self.drawn.to_arviz(*beside)
-
-    def starts(self, chains: Sequence[int], seed: int) -> list[dict[str, np.ndarray]]:
-        """See `AbstractApproximation.starts`: one draw for each chain.
-
-        **Raises** `OptionError` where there are no draws.
-        """
-        if not self.num_draws:
-            raise OptionError("init: these populations have no draws to begin at. See `draws.notices`.")
-        sites: Any = self.manifest["layout"]["sites"]
-        latents = [site["name"] for site in sites if site["kind"] == "latent"]
-        shares = [
-            keys.generator(keys.chain_key(seed, each), keys.USE_RESAMPLE, 1).random() for each in chains
-        ]
-        rows = [int(share * self.num_draws) for share in shares]
-        return [{name: self.drawn[name][0, row] for name in latents} for row in rows]
 
 
 def _pooled(done: Sequence[Ended], seed: int, size: int) -> tuple[np.ndarray, np.ndarray]:

@@ -39,6 +39,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "fit": Kind("restart", "steps", first_trace=("fit", "loss", "loss")),
         "pathfinder": Kind("path", "points and draws"),
         "smc": Kind("population", "stages and draws"),
+        "nested": Kind("run", "rounds and points"),
         "calibration": Kind("simulation", "simulations", is_counted_alone=True),
     }
 )

@@ -91,7 +91,7 @@ _NUMPYRO = {
     "MixedHMC": "infer.MixedHMC",
     "SteinVI": "infer.guides.Particles",
     "SVGD": "infer.guides.Particles",
-    "NestedSampler": "",
+    "NestedSampler": "infer.NestedSampling",
 }
 _PYMC = {
     "Model": "ac.model",

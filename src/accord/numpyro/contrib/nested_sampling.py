@@ -1,4 +1,4 @@
-"""Estimate evidence and posterior from the prior on, in the place of NumPyro's nested sampling."""
+"""Estimate evidence and posterior by nested sampling, by NumPyro's name for it."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -10,8 +10,8 @@ import numpy as np
 
 from ... import infer
 from ...core.errors import ModelError, OptionError
+from ...nested.result import NestedDraws
 from ...report.notices import tell
-from ...smc.result import SMCDraws
 from ..bridge import as_model
 from ..diagnostics import print_summary
 from ..infer.seeds import seed_of
@@ -21,19 +21,18 @@ from ..settings import asked_precision
 
 __getattr__ = _refusal("numpyro.contrib.nested_sampling")
 
-_PARTICLES = 1000
+_LIVE, _LEAST = 500, 20
 
 
 class NestedSampler:
-    """Weighted draws of the posterior, and the evidence, as `accord.infer.smc` finds them.
+    """Weighted draws of the posterior, and the evidence, by `accord.infer.NestedSampling`.
 
-    NumPyro calls the package jaxns for nested sampling. Posterior and evidence are the same quantities; here particles
-    move from the prior to the posterior by powers of the likelihood.
+    NumPyro calls the package jaxns, whose moves and stopping rules are others.
 
-    **Arguments**: `model`; of `constructor_kwargs`, `num_live_points` is the number of particles, and others that
-    nested sampling alone has have no effect, as all of `termination_kwargs`: a notice says so.
+    **Arguments**: `model`; of `constructor_kwargs`, `num_live_points` of all runs together, at least 40. Others have no
+    effect, as all of `termination_kwargs`: a notice says so.
 
-    **Fields**: `draws`, of `accord.infer.smc`, with `log_evidence` and notices; None before a run.
+    **Fields**: `draws`, `NestedDraws` with `log_evidence` and notices; None before a run.
     """
 
     def __init__(
@@ -44,28 +43,22 @@ class NestedSampler:
         termination_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
         options = {**(constructor_kwargs or {}), **(termination_kwargs or {})}
-        count = options.pop("num_live_points", _PARTICLES)
+        count = options.pop("num_live_points", 2 * _LIVE)
         tell(unused_options("NestedSampler", **options))
         if count < 1:
             raise OptionError(f"NestedSampler: num_live_points must be at least 1, got {count!r}.")
-        self.model, self.num_particles = (
-            model,
-            max(-(-int(count) // 10) * 10, 100),
-        )  # in tens, of one ancestor each
-        self.draws: SMCDraws | None = None
+        self.model, self.live = model, max(-(-int(count) // 2), _LEAST)  # of each of two runs
+        self.draws: NestedDraws | None = None
 
     def run(self, rng_key: Any, *args: Any, **kwargs: Any) -> None:
-        """Move particles to the posterior with these arguments of the model.
+        """Sample from the prior on with these arguments of the model.
 
-        **Raises** as `accord.infer.smc`.
+        **Raises** as `accord.infer.NestedSampling`.
         """
-        self.draws = infer.smc(
-            as_model(self.model, *args, **kwargs),
-            particles=self.num_particles,
-            seed=seed_of(rng_key),
-            precision=asked_precision(),
-            progress=False,
+        method = infer.NestedSampling(
+            live=self.live, seed=seed_of(rng_key), precision=asked_precision(), progress=False
         )
+        self.draws = infer.evidence(as_model(self.model, *args, **kwargs), method).draws
 
     def get_samples(self, rng_key: Any, num_samples: int, *, group_by_chain: bool = False) -> dict[str, Any]:
         """Return draws of equal weight by name, shape `(num_samples, *site)`, taken at random with replacement."""
@@ -75,10 +68,10 @@ class NestedSampler:
         return {name: value[None] for name, value in found.items()} if group_by_chain else found
 
     def get_weighted_samples(self) -> tuple[dict[str, Any], Any]:
-        """Return all particles by name, shape `(particle, *site)`, and their log weights, which sum to 1."""
+        """Return all points by name, shape `(point, *site)`, and their log weights, which sum to 1."""
         draws = self._made()
-        flat = {n: jnp.asarray(v.reshape(-1, *v.shape[2:])) for n, v in draws.particles.items()}
-        return flat, jnp.asarray(draws.log_weights.reshape(-1))
+        points = {name: jnp.asarray(values) for name, values in draws.points.items()}
+        return points, jnp.asarray(draws.log_weights)
 
     def print_summary(self) -> None:
         """Print the log evidence, and means, sds and intervals of the draws."""
@@ -92,7 +85,7 @@ class NestedSampler:
         for notice in self._made().notices:
             sys.stdout.write(f"{notice.severity}: {notice.message} {notice.remedy}\n")
 
-    def _made(self) -> SMCDraws:
+    def _made(self) -> NestedDraws:
         if self.draws is None:
             raise ModelError(
                 "NestedSampler: there are no draws yet. Call `run(jax.random.key(0), ...)` first."

@@ -109,7 +109,7 @@ TABLES: dict[str, dict[str, Row]] = {
         **adapted("with the Jacobian of constraints, which NumPyro leaves out", "ASVGD", "SVGD"),
     },
     "numpyro.contrib.nested_sampling": adapted(
-        "the evidence and weighted draws, by `accord.infer.smc`", "NestedSampler"
+        "the evidence and weighted draws, by `accord.infer.NestedSampling`", "NestedSampler"
     ),
     "numpyro.contrib.stochastic_support": missing(
         "write `accord.infer.divide(model)`, which runs each program by an exact method and weighs it by its evidence.",
