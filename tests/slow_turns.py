@@ -51,7 +51,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "reopen": ("faults",),
     "resampling": ("particles", "smc"),
     "runs": ("faults", "identity"),
-    "smc": (),
+    "smc": ("nested",),
     "storage": ("faults",),
     "vi": (),
     "watch": ("faults",),

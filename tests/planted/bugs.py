@@ -11,6 +11,7 @@ SCIPY = (
     "tests/distributions/test_densities.py::"
     "test_tails_quantiles_and_modes_agree_with_the_density_and_the_cdf_and_scipy"
 )
+NESTED = "tests/nested/test_nested_evidence.py::"
 HANDSHAKE = "tests/parallel/test_gang_handshake.py::"
 RELAY = f"{HANDSHAKE}test_a_listener_without_the_secret_proves_nothing_by_what_others_have_said"
 
@@ -273,6 +274,30 @@ BUGS = {
         "is_kept = is_done & ~is_probe & ((is_known & ~is_still) | (turn == _CLOSE))",
         "is_kept = is_done & ~is_probe & (turn == _CLOSE)",
         ("tests/kernels/test_tempered.py::test_modes_have_their_weights_and_the_evidence_is_right[slices]",),
+    ),
+    "batch as one": Bug(
+        "a batch of points shrinks the prior as if each had been replaced before the next",
+        "nested/volumes.py",
+        "within = np.arange(num_replaced) % batch",
+        "within = np.zeros(num_replaced, int)",
+        (
+            "tests/nested/test_nested_volumes.py::"
+            "test_the_evidence_of_ideal_runs_is_right_and_its_error_their_spread[in batches]",
+        ),
+    ),
+    "ties count as above": Bug(
+        "new points of nested sampling may go wherever the likelihood is that of the floor",
+        "nested/moves.py",
+        "(is_equal & (tie > self.tie))",
+        "is_equal",
+        (f"{NESTED}test_a_likelihood_of_steps_has_its_evidence",),
+    ),
+    "prior left out": Bug(
+        "new points of nested sampling are not drawn by the prior",
+        "nested/moves.py",
+        "is_likely = (log_prior > point.log_prior + move.level) & (log_prior < jnp.inf)",
+        "is_likely = jnp.isfinite(log_prior)",
+        (f"{NESTED}test_a_likelihood_of_steps_has_its_evidence",),
     ),
     "noise of a Langevin step": Bug(
         "a Langevin step has half of the variance of its noise",

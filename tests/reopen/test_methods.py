@@ -50,10 +50,11 @@ def test_a_run_of_chains_with_other_phases_is_refused(tmp_path: Path) -> None:
 def test_each_method_is_known_by_what_its_runs_write():
     from accord.calibration.stored import KIND as CALIBRATION
     from accord.mcmc.plan import KIND as MCMC
+    from accord.nested.plan import KIND as NESTED
     from accord.reopen.methods import METHODS
     from accord.smc.plan import KIND as SMC
     from accord.vi.pathfinder.plan import KIND as PATHFINDER
     from accord.vi.plan import KIND as FIT
 
-    assert [*METHODS] == [MCMC, CALIBRATION, FIT, PATHFINDER, SMC]
+    assert [*METHODS] == [MCMC, CALIBRATION, FIT, PATHFINDER, SMC, NESTED]
     assert all(each().words for each in METHODS.values())
