@@ -259,6 +259,10 @@ KINDS = {
         lambda store: infer.smc(small(1.0), populations=2, particles=100, store=store, quiet=True),
         ("population", "stages and draws"),
     ),
+    "nested sampling": (
+        lambda store: infer.evidence(small(1.0), infer.NestedSampling(live=50, store=store, quiet=True)),
+        ("run", "rounds and points"),
+    ),
     "a calibration": (
         lambda store: infer.calibrate(
             small(1.0), simulations=20, draws=20, warmup=50, store=store, quiet=True
