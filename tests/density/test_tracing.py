@@ -153,9 +153,18 @@ def both(y, g, size):
     ac.sample("y", dist.Normal(jnp.zeros(y.shape), 1.0), obs=y)
 
 
+def reads(y, g):
+    """Let Python read the numbers of `g`, and JAX compute with them."""
+    with ac.plate("group", len(np.unique(g))):
+        loc = ac.sample("loc", dist.Normal(0.0, 1.0))
+    with ac.plate("n", y.shape[0]):
+        ac.sample("y", dist.Normal(loc[g], jnp.where(g > 0, 1.0, 2.0)), obs=y)
+
+
 G = np.array([0, 1, 1])
 CONSTANTS = {
     "selection": (selects, (np.array([1.0, np.nan, 2.0]),), {"y"}),
+    "read by Python": (reads, (np.ones(3), G), {"g"}),
     "size of a plate": (counts, (np.ones(3), G), {"g"}),
     "shape": (sizes, (np.ones(3), G), {"g"}),
     "branch on a float": (branches, (np.ones(3), 0.5), {"flag"}),
@@ -394,9 +403,24 @@ def test_nothing_is_compiled_while_a_model_is_traced():
         with jax.check_tracer_leaks():
             observes(np.ones(7)).log_density()
             observes(np.ones(7)).sites()
+            density = ac.model(reads)(np.ones(7), np.array([0, 1, 1, 2, 0, 1, 2])).log_density()
+            jax.make_jaxpr(density.value_and_grad)(np.zeros(3))
     finally:
         jax.monitoring.unregister_event_duration_listener(listen)
-    assert compiled == []
+    assert compiled == [] and set(density.constants) == {"g"}
+
+
+def test_discrete_unknowns_of_a_model_that_reads_its_data_know_their_support():
+    def model(y, g):
+        len(np.unique(g))
+        loc = ac.sample("loc", dist.Normal(0.0, 1.0))
+        k = ac.sample("k", dist.DiscreteUniform(0, g.max()))
+        with ac.plate("n", y.shape[0]):
+            ac.sample("y", dist.Normal(jnp.where(k > 0, loc, -loc), 1.0), obs=y)
+
+    with jax.numpy_dtype_promotion("standard"):  # whole numbers of two widths meet
+        found = ac.model(model)(np.ones(3), G).log_density()
+        assert found.layout.collapsed == ("k",) and np.isfinite(found(np.zeros(1)))
 
 
 @ac.model

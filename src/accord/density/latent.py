@@ -60,10 +60,14 @@ class Choose(AbstractHandler):
         return replace(site, choose=ask(site))
 
 
+class Read(dict[str, Any]):
+    """Constants whose numbers a model reads as they are, so that nothing has to be computed of them ahead."""
+
+
 @contextlib.contextmanager
 def concrete(constants: Mapping[str, Any]) -> Iterator[None]:
-    """Compute at once whatever depends on constants alone; without any, everything is traced."""
-    if not constants:
+    """Compute at once whatever depends on constants alone; without any, or where they are `Read`, all is traced."""
+    if not constants or isinstance(constants, Read):
         yield
         return
     with jax.ensure_compile_time_eval():

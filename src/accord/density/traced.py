@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -23,7 +24,8 @@ class TracedModel:
     - `name`: the model's. `template`: the model.
     - `layout`: its sites.
     - `precision`: in which it was traced.
-    - `constants`: arguments whose values shaped the trace.
+    - `constants`: arguments whose values shaped the trace; `Read` where Python needs them alone, and nothing that the
+      model computes of them.
     - `claims`: which values its sites may observe.
     - `uses`: the places where data index an axis.
     """
@@ -38,11 +40,12 @@ class TracedModel:
 
     def model(self, data: Mapping[str, Any], dtype: Any = None) -> Model:
         """Return the model with its arrays; the floats among them in a dtype, or as they are."""
-        arrays = {**data, **self.constants}
-        return self.template.fill({name: _in_dtype(value, dtype) for name, value in arrays.items()})
+        arrays = {name: jnp.asarray(_cast(value, dtype)) for name, value in data.items()}
+        with jax.ensure_compile_time_eval():
+            constants = {name: jax.device_put(_cast(value, dtype)) for name, value in self.constants.items()}
+        return self.template.fill({**arrays, **constants})
 
 
-def _in_dtype(value: Any, dtype: Any) -> Any:
-    if dtype is not None and jnp.issubdtype(value.dtype, jnp.floating) and value.dtype != dtype:
-        value = value.astype(dtype)
-    return jnp.asarray(value)
+def _cast(value: Any, dtype: Any) -> Any:
+    is_other = dtype is not None and jnp.issubdtype(value.dtype, jnp.floating) and value.dtype != dtype
+    return value.astype(dtype) if is_other else value

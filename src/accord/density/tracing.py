@@ -32,7 +32,7 @@ from .checks import check_maps, check_proper
 from .data import Template, split
 from .flat import Flat, flatten
 from .indices import Asked, Axes, Uses, closed_over, find
-from .latent import bijector_of, sites_of, unconstrained_shape
+from .latent import Read, bijector_of, sites_of, unconstrained_shape
 from .layout import Layout, SiteTable
 from .observed import Claim, Claims, claims_of
 from .support import is_discrete, value_at
@@ -48,7 +48,7 @@ class _Traced:
     **Fields**
     - `layout`: its sites. `axes`: of those sites whose values are the first results of `closed`.
     - `claims`: the sites whose observations can be judged; the arrays of their parts are the last results.
-    - `names`: the data that were traced, in their order. `constants`: the data that were not.
+    - `names`: the data that were traced, in their order. `constants`: the data that were not; `is_read`, see `_trace`.
     """
 
     layout: Layout
@@ -57,6 +57,7 @@ class _Traced:
     closed: ClosedJaxpr
     names: tuple[str, ...]
     constants: tuple[str, ...]
+    is_read: bool
 
 
 def discover(
@@ -78,7 +79,7 @@ def discover(
         uses = _uses(template, data, traced, flat)
     notices += tuple(_constant_notice(name) for name in traced.constants if name not in template.fixed)
     arrays = {name: value for name, value in data.items() if name not in traced.constants}
-    constants = {name: data[name] for name in traced.constants}
+    constants = (Read if traced.is_read else dict)({name: data[name] for name in traced.constants})
     found = TracedModel(model.name, template, traced.layout, precision, constants, claims, uses)
     return found, arrays, notices
 
@@ -99,23 +100,46 @@ def _with_fewest_constants(
     except Exception as error:
         if not needs_value(error):
             raise
-    for name in data:
-        found = attempt(template, data, (*fixed, name), precision, stand_in=stand_in)
-        if found is not None:
-            return found
+    # What is computed of constants ahead compiles a program for each operation, so it is done only where it is needed.
+    for each in (_read, attempt):
+        for name in data:
+            found = each(template, data, (*fixed, name), precision, stand_in=stand_in)
+            if found is not None:
+                return found
     constants = tuple(data)
+    found = _read(template, data, constants, precision, stand_in=stand_in)
     try:
-        found = _trace(template, data, constants, precision, {}, stand_in=stand_in)
+        found = found or _trace(template, data, constants, precision, {}, stand_in=stand_in)
     except Exception as error:
         if not needs_value(error):
             raise
         raise _branch_on_latent(template, data, precision, error, stand_in) from error
     for name in (name for name in data if name not in fixed):
         fewer = tuple(other for other in constants if other != name)
-        smaller = attempt(template, data, fewer, precision, stand_in=stand_in)
+        again = _read if found.is_read else attempt
+        smaller = again(template, data, fewer, precision, stand_in=stand_in)
         if smaller is not None:
             found, constants = smaller, fewer
     return found
+
+
+def _read(
+    template: Template,
+    data: Mapping[str, Any],
+    constants: tuple[str, ...],
+    precision: Precision,
+    stand_in: StandIn | None = None,
+) -> _Traced | None:
+    """Trace the model with constants that Python reads; return `None` where it needs what is computed of them too.
+
+    Discrete sites may need that later, for the ends of their supports. What else is wrong is told by another trace.
+    """
+    seen: dict[str, bool] = {}
+    try:
+        found = _trace(template, data, constants, precision, seen, stand_in=stand_in, is_read=True)
+    except Exception:
+        return None
+    return None if any(seen.values()) else found
 
 
 def attempt(
@@ -148,17 +172,19 @@ def _trace(
     seen: dict[str, bool],
     known: Collection[str] = (),
     stand_in: StandIn | None = None,
+    is_read: bool = False,
 ) -> _Traced:
     """Run the model on abstract latent values (but those of sites in `known`) and abstract data (but `constants`).
 
     `seen` is told the names of latent sites as they are visited, and whether they are discrete, for when the model does
-    not come to its end.
+    not come to its end. With `is_read`, what the model computes of constants is abstract too.
     """
     found: list[tuple[Layout, tuple[Claim, ...], tuple[Axes, ...]]] = []
     dtype = precision_scope.float_dtype(precision)
 
     def look(origin: jax.Array, traced: dict[str, Any]) -> list[Any]:
-        fixed = {name: jnp.asarray(data[name]) for name in constants}
+        with jax.ensure_compile_time_eval():
+            fixed = {name: jax.device_put(data[name]) for name in constants}
         shapes: dict[str, tuple[int, ...]] = {}  # at one step, where there are any
         whole: dict[str, bool] = {}
         summed: list[str] = []
@@ -201,10 +227,11 @@ def _trace(
         return [*values.values(), *arrays]
 
     abstract = {name: value for name, value in data.items() if name not in constants}
-    with jax.ensure_compile_time_eval() if constants or known else contextlib.nullcontext():
+    is_computed = (constants or known) and not is_read
+    with jax.ensure_compile_time_eval() if is_computed else contextlib.nullcontext():
         closed = jax.make_jaxpr(look)(jax.ShapeDtypeStruct((), dtype), tree.shapes(abstract))
     layout, claims, axes = found[0]
-    return _Traced(layout, claims, axes, closed, tuple(sorted(abstract)), constants)
+    return _Traced(layout, claims, axes, closed, tuple(sorted(abstract)), constants, is_read)
 
 
 def _uses(template: Template, data: Mapping[str, Any], traced: _Traced, flat: Flat) -> Uses:

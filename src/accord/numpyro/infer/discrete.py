@@ -11,6 +11,7 @@ import numpy as np
 from ...core.precision import scope
 from ...density import LogDensity
 from ..bridge import as_model
+from ..compiled import compiled
 from .outline import outline_of
 
 
@@ -47,6 +48,6 @@ def with_discrete(
             n: np.reshape(samples[n], (math.prod(batch), *np.shape(samples[n])[batch_ndims:]))
             for n in unknowns
         }
-        drawn = jax.jit(jax.vmap(one))({n: np.asarray(v, float) for n, v in flat.items()})
+        drawn = compiled(jax.vmap(one))({n: np.asarray(v, float) for n, v in flat.items()})
         found = {n: np.asarray(v) for n, v in drawn.items()}
     return {**samples, **{n: jnp.asarray(v.reshape(*batch, *v.shape[1:])) for n, v in found.items()}}

@@ -11,6 +11,7 @@ from jax.core import Tracer
 
 from ...core.errors import InitializationError, ModelError
 from ...distributions import biject_to
+from ..compiled import compiled
 from ..handlers import seed, substitute, trace
 from ..messages import Message
 from .densities import constrain_fn, potential_energy
@@ -157,7 +158,7 @@ def find_valid_initial_params(
             i, key, _, _ = state
             return (i + 1, *tried(key))
 
-        first = tried(key) if isinstance(key, Tracer) else jax.jit(tried)(key)  # in one program
+        first = tried(key) if isinstance(key, Tracer) else compiled(tried)(key)  # in one program
         if not isinstance(first[2], Tracer) and bool(first[2]):
             return in_order(first[1]), first[2]
         _, _, found, good = jax.lax.while_loop(lambda s: (s[0] < _TRIES) & ~s[3], again, (1, *first))

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ... import infer
@@ -147,7 +146,7 @@ class MCMC:
         if self.draws is None:
             return None
         return MCMCState(
-            {n: jnp.asarray(v[:, -1]) for n, v in self.draws.items()}, jax.random.key(0), self.draws
+            {n: jax.device_put(v[:, -1]) for n, v in self.draws.items()}, jax.random.key(0), self.draws
         )
 
     def get_samples(self, group_by_chain: bool = False) -> dict[str, jax.Array]:
@@ -160,14 +159,14 @@ class MCMC:
         found = {name: value[:, self._first :] for name, value in draws.items() if name not in left_out}
         if self.postprocess_fn is not None:
             found = jax.vmap(jax.vmap(self.postprocess_fn))(found)
-        return {name: jnp.asarray(_joined(value, group_by_chain)) for name, value in found.items()}
+        return {name: jax.device_put(_joined(value, group_by_chain)) for name, value in found.items()}
 
     def get_extra_fields(self, group_by_chain: bool = False) -> dict[str, jax.Array]:
         """Return the statistics that `run` was asked for, and `diverging`."""
         draws = self._made()
         names = dict.fromkeys(("diverging", *self._fields))
         return {
-            name: jnp.asarray(_joined(_FIELDS[name](draws)[:, self._first :], group_by_chain))
+            name: jax.device_put(_joined(_FIELDS[name](draws)[:, self._first :], group_by_chain))
             for name in names
         }
 

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ...core.errors import OptionError, SiteError
+from ..compiled import compiled
 from ..handlers import mask, seed, substitute, trace
 from ..messages import Message
 from .discrete import with_discrete
@@ -132,7 +133,7 @@ def drawn_sites(
     count = math.prod(batch)
     flat = jax.tree.map(lambda v: jnp.reshape(v, (count, *jnp.shape(v)[len(batch) :])), dict(samples))
     keys = jax.random.split(rng_key, count)
-    drawn = jax.jit(jax.vmap(one))(keys, flat)
+    drawn = compiled(jax.vmap(one))(keys, flat)
     _check_names(samples, found)
     return {n: jnp.reshape(v, (*batch, *jnp.shape(v)[1:])) for n, v in drawn.items()}
 
@@ -171,4 +172,4 @@ def log_likelihood(
     function: Callable[..., Any] = one
     for _ in range(batch_ndims):
         function = jax.vmap(function)
-    return jax.jit(function)(dict(posterior_samples))
+    return compiled(function)(dict(posterior_samples))

@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..compiled import compiled
+
 _BLOCKS = 20
 
 
@@ -36,7 +38,7 @@ def in_blocks(
 
         return jax.lax.fori_loop(0, count, one, (state, jnp.zeros((size, *kind.shape), kind.dtype)))
 
-    block = jax.jit(steps)
+    block = compiled(steps)
     found: list[Any] = []
     for done in range(0, num_steps, size):
         count = min(size, num_steps - done)

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ....core.errors import ModelError
+from ...compiled import compiled
 from ...handlers import block, seed
 from ...messages import CondIndepStackFrame, Message
 from ...plates import plate
@@ -145,4 +146,4 @@ class AutoGuide(abc.ABC):
         function: Callable[..., Any] = one
         for _ in range(count):
             function = jax.vmap(function)
-        return jax.jit(function)(dict(latent))
+        return compiled(function)(dict(latent))
