@@ -12,7 +12,7 @@ from accord.centring import proposal
 from accord.core import errors, notice
 from accord.diagnose.checks import report
 from accord.distributions import constraints
-from accord.interop import pymc
+from accord.interop import numpyro, pymc, stan
 from accord.interop.formulas import FormulaModel
 from accord.language import site
 from accord.mcmc import draws, explain
@@ -230,6 +230,20 @@ def pages() -> dict[str, Page]:
             "interop.pymc.",
             public(pymc),
             True,
+        ),
+        "interop_numpyro": Page(
+            "Models that NumPyro evaluates",
+            "In `accord.interop.numpyro`; NumPyro is installed by `pip install numpyro`. Programs that accord "
+            "evaluates are on [a page of their own](../numpyro_scripts.md).",
+            "interop.numpyro.",
+            {"target": numpyro.target},
+        ),
+        "interop_stan": Page(
+            "Stan programs",
+            "In `accord.interop.stan`; Stan's compiler comes with `pip install 'accord[stan]'` "
+            "([Stan programs](../stan_programs.md)).",
+            "interop.stan.",
+            public(stan),
         ),
         **_by_topic(BIJECTORS, "bijectors.", public(bijectors)),
         "errors": Page(

@@ -62,6 +62,8 @@ WAITS = {"member", "watch", "stop"}  # for a run elsewhere
 PACKAGES = {
     "infer.Ray": "ray",
     **{f"interop.pymc.{name}": "pymc" for name in ("Sampler", "sample", "target")},
+    "interop.numpyro.target": "numpyro",
+    **{f"interop.stan.{name}": "httpstan" for name in ("messages", "target")},
 }
 
 
@@ -70,6 +72,7 @@ def with_marks(name):
     is_slow = SAMPLES.search(example) or HAS_NETWORK.search(example)
     is_slow = is_slow or (name not in THINGS and FITS.search(example))
     marks = [pytest.mark.slow] if is_slow else []
+    marks += [pytest.mark.stan] if name.startswith("interop.stan.") else []
     if (package := PACKAGES.get(name)) and importlib.util.find_spec(package) is None:
         marks.append(pytest.mark.skip(reason=f"{package} is not installed"))
     return pytest.param(name, marks=marks)

@@ -184,8 +184,11 @@ def test_other_methods_take_it():
         schools(), init=infer.from_values({"mu": 3.0, "tau": 2.0, "z": np.zeros(8)}), **RUN
     )
     assert np.isfinite(started["mu"]).all()
-    with pytest.raises(ModelError, match="likelihood cannot be told from its prior"):
+    with pytest.raises(ModelError, match=r"likelihood cannot be told from its prior.*`ac.model`"):
         infer.smc(schools(), particles=100, quiet=True)
+    for judge in (infer.predict, infer.loo):
+        with pytest.raises(ModelError, match=r"generated quantities of a Stan program.*computed=\{"):
+            judge(started)
 
 
 def test_data_may_be_a_json_file(tmp_path):

@@ -357,7 +357,17 @@ REFUSED = {
             )
         ),
         ModelError,
-        ["log density of a function"],
+        ["log density of a function", "`draws[name]`", "computed={...}", "`ac.model`"],
+    ),
+    "the prior of a function": (
+        lambda d: infer.prior_predictive(ac.LogDensity.from_function(lambda q: -(q**2), 0.0)),
+        OptionError,
+        ["got LogDensity. A log density has no statements", "`ac.model`"],
+    ),
+    "populations of a function": (
+        lambda d: infer.smc(ac.LogDensity.from_function(lambda q: -(q**2), 0.0), particles=100, quiet=True),
+        ModelError,
+        ["infer.smc needs prior and likelihood apart", "infer.BridgeSampling()", "`ac.model`"],
     ),
     "a group twice": (
         lambda d: d.to_arviz(infer.predict(d), infer.predict(d)),

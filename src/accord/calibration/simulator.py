@@ -68,7 +68,7 @@ class Simulator:
         if not isinstance(model, Model):
             raise OptionError(
                 "to simulate takes a model, and this is a LogDensity, whose data cannot be told from its other "
-                "arguments. Give the model that it was made from."
+                "arguments. Give the model that it was made from, or write it with `ac.model`."
             )
         whole = ((), ()) if isinstance(sampler, AbstractGuide) else (sampler.whole, sampler.whole_if_discrete)
         density = density_of(model, precision, *whole)

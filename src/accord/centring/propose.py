@@ -55,7 +55,7 @@ def propose(model: Model, *, seed: int = 0) -> Proposal:
     y           observed       (8,)   school  Normal
     """
     if not isinstance(model, Model):
-        hint = " Call it with its data." if callable(model) else ""
+        hint = " Call it with its data." if callable(model) and not isinstance(model, LogDensity) else ""
         raise OptionError(f"reparam.propose takes a model with its data, got {model!r}.{hint}")
     density = LogDensity.from_model(model)
     program = model_program(density)

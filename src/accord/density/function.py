@@ -102,7 +102,9 @@ class FunctionProgram(AbstractProgram):
     def check_separate(self, data: Mapping[str, Any]) -> None:
         """Raise: a function has no parts."""
         raise ModelError(
-            f"{self.name!r} is a log density without sites, so its likelihood cannot be told from its prior."
+            f"{self.name!r} is a log density without sites, so its likelihood cannot be told from its prior. Samplers "
+            "such as `infer.NUTS()` need no parts, nor does `infer.evidence(draws, infer.BridgeSampling())`; for the "
+            "rest, write it as a model, with `ac.model`."
         )
 
     def values(self, position: Unknowns, data: Mapping[str, Any]) -> dict[str, jax.Array]:

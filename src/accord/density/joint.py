@@ -211,8 +211,9 @@ def model_of(density: LogDensity) -> Model:
     if program is None:
         raise ModelError(
             f"{density.program.name!r} is the log density of a function, which has no sites to predict or to judge. "
-            "Give the model that it stands for; a log likelihood that the draws hold is taken by "
-            "`infer.log_likelihood(draws, computed={...})`."
+            "What it computes, such as generated quantities of a Stan program, is in the draws, `draws[name]`; a log "
+            "likelihood among that is taken by `infer.log_likelihood(draws, computed={...})`. For the rest, give the "
+            "model that it stands for, written with `ac.model`."
         )
     return program.template.marked({**density.data, **program.constants})
 

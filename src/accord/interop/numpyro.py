@@ -39,6 +39,16 @@ def target(model: Callable[..., Any], *args: Any, **kwargs: Any) -> LogDensity:
     sites, plates with `subsample_size`, and a model without latent sites.
 
     **Source**: `potential_energy`, `constrain_fn` and `unconstrain_fn` of `numpyro.infer.util`.
+
+    **Example**
+    >>> import numpyro
+    >>> from accord.interop import numpyro as accord_numpyro
+    >>> def height(y):
+    ...     mu = numpyro.sample("mu", numpyro.distributions.Normal(0.0, 1.0))
+    ...     numpyro.sample("y", numpyro.distributions.Normal(mu, 1.0), obs=y)
+    >>> density = accord_numpyro.target(height, 3.0)
+    >>> infer.find_mode(density).values["mu"].round(2)
+    np.float64(1.5)
     """
     _numpyro("infer.util")
     bound = _Bound(model, _on_host(args), _on_host(kwargs))

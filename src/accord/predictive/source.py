@@ -12,6 +12,7 @@ from ..core.errors import DataError, ModelError, OptionError, SiteError, suggest
 from ..core.masked import unmasked
 from ..core.precision import Precision
 from ..core.series import AbstractSeries, InMemory
+from ..density import LogDensity
 from ..density.joint import Predictive, model_of
 from ..density.matching import Held
 from ..language import Model
@@ -166,6 +167,11 @@ def check_model(function: str, model: Any) -> Model:
     """The model, or `OptionError` for what is none."""
     if not isinstance(model, Model):
         hint = " Call it with its data." if callable(model) else ""
+        if isinstance(model, LogDensity):
+            hint = (
+                " A log density has no statements that could be run again: give the model that it was made from, or "
+                "write it with `ac.model`."
+            )
         raise OptionError(
             f"infer.{function}: model must be a model called with its data, got {type(model).__name__}.{hint}"
         )

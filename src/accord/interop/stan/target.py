@@ -49,6 +49,13 @@ def target(
     **Raises** `ImportError` where httpstan or g++ is not installed; `ModelError` with stanc's message and its line, for
     a program without parameters, and for tuples and complex numbers among what it computes; `DataError` for data that
     do not fit; `OptionError` for files that cannot be read.
+
+    **Example**
+    >>> from accord.interop import stan
+    >>> program = "data { real y; } parameters { real mu; } model { mu ~ normal(0, 1); y ~ normal(mu, 1); }"
+    >>> density = stan.target(program, {"y": 3.0})
+    >>> infer.find_mode(density).values["mu"].round(2)
+    np.float64(1.5)
     """
     translation = Translation.of(program, Toolchain.find())
     _check_kinds(translation)
@@ -79,6 +86,16 @@ def messages(density: LogDensity) -> dict[str, int]:
     other processes is not known here.
 
     **Raises** `OptionError` for a density that is no Stan program.
+
+    **Example**
+    >>> from accord.interop import stan
+    >>> program = 'parameters { real x; } model { if (x > 1) reject("x is above 1"); x ~ normal(0, 1); }'
+    >>> density = stan.target(program)
+    >>> with jax.enable_x64(True):
+    ...     float(density(np.array([2.0])))
+    -inf
+    >>> stan.messages(density)
+    {"x is above 1 (in 'program.stan', line 1, column 42 to column 65)": 1}
     """
     program = getattr(density, "program", None)
     held = program.function if isinstance(program, FunctionProgram) else None
