@@ -4,6 +4,7 @@
 
 EXAMPLES is the folder `examples` of NumPyro's repository. Each script runs in a child process with small arguments;
 data that it would download are made up, the same for both. PYTHON is one that has NumPyro, by default this one.
+`--page` writes the section of times, from all that `--json` has.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).parent / "np_scripts"
+TITLE = "## Cold times"
 
 MCMC = ["--num-warmup", "300", "--num-samples", "500"]
 
@@ -128,6 +131,39 @@ def largest_z(first: dict[str, Any], second: dict[str, Any]) -> float:
     return worst
 
 
+def mean_ratio(pairs: list[tuple[float, float]]) -> float:
+    """Return the geometric mean of NumPyro's numbers over accord's."""
+    return math.exp(sum(math.log(theirs / ours) for ours, theirs in pairs) / len(pairs))
+
+
+def section(rows: dict[str, Any]) -> str:
+    """Return the Markdown of the times of the scripts that end in both."""
+    both = {name: row for name, row in sorted(rows.items()) if "times" in row}
+    seconds = [(row["accord"], row["numpyro"]) for row in both.values()]
+    pairs = [tuple(row["processor"]) for row in both.values()]
+    head = ["script", "CPU, accord", "CPU, NumPyro", "ratio", "elapsed, accord", "elapsed, NumPyro", "ratio"]
+    lines = [
+        [name, *pair, f"{pair[1] / pair[0]:.1f}", *each, f"{each[1] / each[0]:.1f}"]
+        for name, pair, each in zip(both, pairs, seconds, strict=True)
+    ]
+    lines.append(["geometric mean", "", "", f"{mean_ratio(pairs):.2f}", "", "", f"{mean_ratio(seconds):.2f}"])
+    table = ["| " + " | ".join(map(str, line)) + " |" for line in (head, ["---"] * len(head), *lines)]
+    worst = max(row["z"] for row in both.values())
+    words = (
+        "Each script ran in a process of its own, without programs that earlier runs had compiled, on accord and "
+        "then on NumPyro, with the arguments of `benchmarks/numpyro_scripts.py`, which wrote this section. Seconds "
+        "have all that a process does: its start, imports, pictures, its end. CPU seconds depend less on what else "
+        f"a machine does than elapsed ones. Means of chains differ by at most {worst} of their errors."
+    )
+    return f"{TITLE}\n\n{textwrap.fill(words, 140)}\n\n" + "\n".join(table) + "\n"
+
+
+def write_page(path: Path, rows: dict[str, Any]) -> None:
+    """Write the section at the end of a page anew."""
+    before = path.read_text(encoding="utf-8").partition(TITLE)[0].rstrip()
+    path.write_text(f"{before}\n\n{section(rows)}", encoding="utf-8")
+
+
 def main() -> None:
     """Run the scripts, print a line each, and the geometric mean of the ratios."""
     parser = argparse.ArgumentParser(
@@ -135,11 +171,13 @@ def main() -> None:
     )
     parser.add_argument("examples", type=Path)
     parser.add_argument("--peers", default=sys.executable, help="a Python that has NumPyro")
-    parser.add_argument("--only", default="", help="names of scripts, by commas")
+    parser.add_argument("--only", default="", help="names of scripts, by commas, or none")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for a script")
     parser.add_argument("--json", type=Path, default=None)
+    parser.add_argument("--page", type=Path, default=None)
     options = parser.parse_args()
     names = options.only.split(",") if options.only else list(SCRIPTS)
+    names = [] if names == ["none"] else names
     rows: dict[str, Any] = {}
     if options.json is not None and options.json.exists():
         rows = json.loads(options.json.read_text())
@@ -160,14 +198,16 @@ def main() -> None:
         print(name, row, flush=True)
         if options.json is not None:
             options.json.write_text(json.dumps(rows, indent=1) + "\n")
-    times = [row["times"] for row in rows.values() if "times" in row]
+    times = [(row["accord"], row["numpyro"]) for row in rows.values() if "times" in row]
     if times:
-        mean = math.exp(sum(map(math.log, times)) / len(times))
         finished = sum(not isinstance(row["accord"], str) for row in rows.values())
-        print(f"{finished} of {len(rows)} finished; {len(times)} in both, NumPyro / accord {mean:.2f}")
-        pairs = [row["processor"] for row in rows.values() if "processor" in row]
-        ratio = math.exp(sum(math.log(theirs / ours) for ours, theirs in pairs) / len(pairs))
-        print(f"by seconds of processors {ratio:.2f}")
+        print(
+            f"{finished} of {len(rows)} finished; {len(times)} in both, NumPyro / accord {mean_ratio(times):.2f}"
+        )
+        pairs = [tuple(row["processor"]) for row in rows.values() if "processor" in row]
+        print(f"by seconds of processors {mean_ratio(pairs):.2f}")
+        if options.page is not None:
+            write_page(options.page, rows)
 
 
 if __name__ == "__main__":
