@@ -31,6 +31,19 @@ def where(condition: Any, new: T, old: T) -> T:
     return jax.tree.map(lambda a, b: jax.lax.select(condition, jnp.asarray(a), jnp.asarray(b)), new, old)
 
 
+def change_if(predicate: Any, change: Callable[[T], T], old: T) -> T:
+    """Return `change(old)` where the scalar `predicate` holds, else `old`: by a loop of at most one turn.
+
+    XLA for CPUs passes on what a loop carries in place, but copies the operands of a branch. And it computes what a
+    loop returns once, where it would compute other numbers again in each place that uses them.
+    """
+
+    def turn(carry: tuple[Any, T]) -> tuple[Any, T]:
+        return jnp.zeros((), bool), change(carry[1])
+
+    return jax.lax.while_loop(lambda carry: carry[0], turn, (predicate, old))[1]
+
+
 def to_numpy(tree: T) -> T:
     """Return the tree with every array on the host; copies from a device run side by side."""
     for leaf in jax.tree.leaves(tree):

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, UInt32
 
 from ..core import keys
-from ..core.tree import where
+from ..core.tree import change_if, where
 from .vectors import put_row
 
 T = TypeVar("T")
@@ -41,16 +41,16 @@ class Rarely(Protocol):
 
 class _InOneLane:
     def __call__(self, predicate: Any, branch: Callable[[T], T], otherwise: T) -> T:
-        return _once_if(predicate, branch, otherwise)
+        return change_if(predicate, branch, otherwise)
 
     def replace(self, predicate: Any, new: T, old: T) -> T:
-        return _once_if(predicate, lambda _: new, old)
+        return change_if(predicate, lambda _: new, old)
 
     def put(self, predicate: Any, tables: T, index: Any, values: T) -> T:
         def put(tables: T) -> T:
             return jax.tree.map(lambda rows, value: put_row(rows, index, value), tables, values)
 
-        return _once_if(predicate, put, tables)
+        return change_if(predicate, put, tables)
 
 
 rarely: Rarely = _InOneLane()
@@ -65,7 +65,7 @@ class _InLanes:
         # A sum over the axis gives one predicate for all lanes. A loop or branch with a batched one would always
         # evaluate both sides.
         is_needed = jax.lax.psum(predicate.astype(jnp.int32), self._axis) > 0
-        return _once_if(is_needed, lambda old: where(predicate, branch(old), old), otherwise)
+        return change_if(is_needed, lambda old: where(predicate, branch(old), old), otherwise)
 
     def replace(self, predicate: Any, new: T, old: T) -> T:
         return where(predicate, new, old)
@@ -96,10 +96,3 @@ def refreshed(
     dim, dtype = momentum.shape[0], momentum.dtype
     uniform = rarely(is_fresh, lambda _: keys.uniforms_for_normal(key, dim, stream, dtype), momentum)
     return rarely(is_fresh, keys.normal_from, uniform)
-
-
-def _once_if(predicate: Any, change: Callable[[T], T], old: T) -> T:
-    def turn(carry: tuple[Array, T]) -> tuple[Array, T]:
-        return jnp.zeros((), bool), change(carry[1])
-
-    return jax.lax.while_loop(lambda carry: carry[0], turn, (predicate, old))[1]

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..core import keys
+from ..core.tree import change_if
 from ..density import LogDensity
 from ..density.minibatch import Minibatch
 from ..density.weights import MAP
@@ -80,7 +81,7 @@ class Measure:
         if self.objective.is_fixed:
             noise = given.noise
         else:
-            noise = self.guide.noise(of_step, self.num_draws, self.dim, self.dtype)
+            noise = self._noise(of_step, count)
         if isinstance(density, WithGuide):
             return self._of_written(density, params, given, count, noise)
         if self.minibatch is not None and self.objective.is_fixed:
@@ -91,6 +92,16 @@ class Measure:
         log_density = self._shared(density, frame, given, count, anchor)
         each = sharing(log_density, self.is_side_by_side)
         return self.objective.measured(self.guide.towards(log_density), params, noise, each)
+
+    def _noise(self, of_step: Array, count: Array) -> Array:
+        """Return the noise of a step, computed once: else the cipher would be in each operation that needs a draw."""
+
+        def noise(words: Array) -> Array:
+            return self.guide.noise(words, self.num_draws, self.dim, self.dtype)
+
+        shape = jax.eval_shape(noise, of_step)
+        # Always true, which XLA does not know.
+        return change_if(count >= 0, lambda _: noise(of_step), jnp.zeros(shape.shape, shape.dtype))
 
     def _of_written(
         self, target: WithGuide, params: Params, given: Given, count: Array, noise: Array
