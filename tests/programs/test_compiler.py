@@ -10,7 +10,7 @@ import accord.distributions as dist
 from accord import infer
 from accord.core.traced import equations
 from accord.mcmc import compiled
-from accord.programs.compiler import adds_many_up, is_large_gradient, num_numbers
+from accord.programs.compiler import adds_many_up, is_large_gradient, is_large_step, num_numbers
 
 MANY = 2**14
 
@@ -48,6 +48,15 @@ def test_numbers_are_counted_once_for_each_operation():
 
     closed = jax.make_jaxpr(lambda x: doubled(x) * 3.0)(np.zeros(5))
     assert num_numbers(equations(closed.jaxpr)) == 10
+
+
+@pytest.mark.parametrize(
+    ("function", "size", "expected"),
+    [(jnp.tanh, 2**18, True), (jnp.tanh, 2**17, False), (jnp.square, 2**18, False)],
+)
+def test_steps_with_many_elementary_functions_are_large(function, size, expected):
+    closed = jax.make_jaxpr(lambda x: jax.lax.fori_loop(0, 9, lambda _, x: function(x), x))(np.zeros(size))
+    assert is_large_step(closed) == expected
 
 
 OF_ROWS = {

@@ -64,6 +64,18 @@ def key_of(traced: Any, *, with_rules: bool = False) -> Hashable:
     return teller.words.hexdigest(), tuple(teller.objects)
 
 
+def equation_key(equation: Any) -> Hashable:
+    """Return the key of an equation: those with equal keys compute the same from the same variables.
+
+    A variable is known by itself, so that keys are for equations of one function.
+    """
+    teller = _Teller(_SPENT)
+    given = tuple(v for v in equation.invars if not isinstance(v, Literal))
+    places = {variable: place for place, variable in enumerate(dict.fromkeys(given))}
+    teller.tell_equation(equation, places)
+    return teller.words.hexdigest(), tuple(teller.objects), given
+
+
 class _Teller:
     """Collector of a program's key: `words`, a digest of plain values, and `objects`, in order."""
 
@@ -86,10 +98,11 @@ class _Teller:
         for variable in (*inner.constvars, *inner.invars):
             self._tell_result(variable, places)
         for equation in inner.eqns:
-            self._tell_equation(equation, places)
+            self.tell_equation(equation, places)
         self._tell_arguments(inner.outvars, places)
 
-    def _tell_equation(self, equation: Any, places: dict[Any, int]) -> None:
+    def tell_equation(self, equation: Any, places: dict[Any, int]) -> None:
+        """Add an equation, of which the places of arguments are known."""
         name = equation.primitive.name
         self._tell("equation", name, len(equation.outvars))
         self.objects += [equation.primitive, equation.ctx]

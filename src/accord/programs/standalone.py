@@ -17,8 +17,16 @@ from ..density.leaks import check_leaks
 from ..density.unknowns import like
 from . import cache
 from .callbacks import check_callbacks, without_raising
-from .compiler import PROGRAMS, compile_lowered, is_batched_lapack, one_at_a_time, spans_devices
+from .compiler import (
+    PROGRAMS,
+    compile_lowered,
+    is_batched_lapack,
+    is_large_step,
+    one_at_a_time,
+    spans_devices,
+)
 from .placement import Placement
+from .repeats import without_repeats
 
 
 class HasData(Protocol):
@@ -34,10 +42,14 @@ class HasData(Protocol):
         ...
 
 
-def compile_alone(target: HasData, function: Callable[..., Any], *example: Any) -> Callable[..., Any]:
+def compile_alone(
+    target: HasData, function: Callable[..., Any], *example: Any, has_steps: bool = False
+) -> Callable[..., Any]:
     """Compile `function(target, *arguments)` for JAX's default device, and put there only the data that it needs.
 
     The returned function waits for its result, and may be called from several threads at once.
+
+    `has_steps`: whether it takes thousands of steps in a loop; see `compiler.is_large_step`.
 
     Programs are cached by what was traced, as those of a run: new data of the same shape compile nothing.
     """
@@ -48,7 +60,7 @@ def compile_alone(target: HasData, function: Callable[..., Any], *example: Any) 
         return function(target.with_data(data), *arguments)
 
     traced, results = jax.make_jaxpr(with_data, return_shape=True)(every, *example)
-    traced = without_raising(traced)
+    traced = without_repeats(without_raising(traced))
     needs = dict(zip(sorted(every), is_needed(traced.jaxpr), strict=False))
     is_key = {name: jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) for name, leaf in every.items()}
     names = [name for name in needs if needs[name] or is_key[name]]
@@ -70,10 +82,12 @@ def compile_alone(target: HasData, function: Callable[..., Any], *example: Any) 
         tuple(names),
         jax.default_backend(),
         jax.dtypes.canonicalize_dtype(np.float64).name,
+        has_steps,
     )
 
     def build() -> tuple[Any, Any]:
-        return compile_lowered(jax.jit(run).lower(traced.consts, data, *example)), None
+        is_large = has_steps and is_large_step(traced)
+        return compile_lowered(jax.jit(run).lower(traced.consts, data, *example), is_large=is_large), None
 
     (compiled, _), _ = PROGRAMS.get(key, build)
     is_cpu = jax.default_backend() == "cpu"

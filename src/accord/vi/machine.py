@@ -56,7 +56,7 @@ class StageProgram:
             return after, losses, count, stage.is_over(after, given)
 
         target = WithGuide(density, stage.guide) if isinstance(stage.guide, Written) else density
-        program = compile_alone(target, advance, *shapes((state, given)), np.int32(0))
+        program = compile_alone(target, advance, *shapes((state, given)), np.int32(0), has_steps=True)
         begin, found = jax.jit(stage.begin), jax.jit(stage.found)
         anchor = (
             compile_alone(density, stage.measure.anchored, *shapes((given.start, given)))
@@ -201,7 +201,7 @@ class FitMachine(AbstractMachine[Restart]):
         dim = program.stage.dim
         points = np.resize(fixed_points(dim), (NUM_CANDIDATES, dim))
         given = program.stage.given(plan.seed, 0, points, np.full(dim, SCALE))
-        state, _, _ = program.advance(program.begin(given), given, NUM_CANDIDATES)
+        state, _, _ = program.advance(program.begin(given), given, NUM_POINTS)
         return Fingerprint(np.asarray(state.tried[:NUM_POINTS], float))
 
     def _progress(self, restart: Restart) -> Progress:
