@@ -118,7 +118,7 @@ def by_numpyro(name: str, guide: str, target: float) -> dict[str, float]:
     return {"seconds": spent, "bound": bound, "steps": steps}
 
 
-def in_process(script: str, python: str, *arguments: str) -> dict[str, float]:
+def in_process(script: str, python: str, *arguments: str) -> Any:
     """Run one fit of a script in a process of its own, with an empty folder for compiled programs."""
     with tempfile.TemporaryDirectory() as folder:
         found = subprocess.run(
