@@ -56,7 +56,7 @@ def test_numbers_are_counted_once_for_each_operation():
 )
 def test_steps_with_many_elementary_functions_are_large(function, size, expected):
     closed = jax.make_jaxpr(lambda x: jax.lax.fori_loop(0, 9, lambda _, x: function(x), x))(np.zeros(size))
-    assert is_large_step(closed) == expected
+    assert is_large_step(closed, 2**11) == expected
 
 
 OF_ROWS = {

@@ -17,7 +17,7 @@ _MAX_PROGRAMS = 32
 _MANY_UPDATES = 2**14
 _MANY_NUMBERS = 2**17
 _FEW_DIMENSIONS = 256
-_MANY_ELEMENTARY = 2**18
+_MANY_ELEMENTARY = 2**29
 _NAMES = """
     acos acosh asin asinh atan atan2 atanh cbrt cos cosh digamma erf erf_inv erfc exp exp2 expm1 lgamma log log1p
     logistic pow sin sinh tan tanh
@@ -68,14 +68,14 @@ def is_large_gradient(gradient: Any, dim: int, lanes: int) -> bool:
     return is_small and num_numbers(every) >= _MANY_NUMBERS and not is_plain(gradient.jaxpr)
 
 
-def is_large_step(closed: Any) -> bool:
-    """Return whether the steps of a program that takes thousands make slower compiling (1 to 4 s) pay.
+def is_large_step(closed: Any, num_steps: int) -> bool:
+    """Return whether so many steps of a program make slower compiling (1 to 4 s) pay.
 
     They do where they compute many elementary functions, which XLA's older way to fuse takes one number at a time: of
     51,200 numbers in float32, log(1 + exp(x)) takes 1.0 ms for 0.13, tanh 0.15 for 0.02. Random numbers take longer.
     """
     every = (each for each in equations(closed.jaxpr) if each.primitive.name in _ELEMENTARY)
-    return num_numbers(every) >= _MANY_ELEMENTARY
+    return num_steps * num_numbers(every) >= _MANY_ELEMENTARY
 
 
 def num_numbers(every: Iterable[Any]) -> int:

@@ -43,13 +43,14 @@ class HasData(Protocol):
 
 
 def compile_alone(
-    target: HasData, function: Callable[..., Any], *example: Any, has_steps: bool = False
+    target: HasData, function: Callable[..., Any], *example: Any, num_steps: int = 0
 ) -> Callable[..., Any]:
     """Compile `function(target, *arguments)` for JAX's default device, and put there only the data that it needs.
 
     The returned function waits for its result, and may be called from several threads at once.
 
-    `has_steps`: whether it takes thousands of steps in a loop; see `compiler.is_large_step`.
+    `num_steps`: about how many steps it takes in a loop, a number that is the same for all calls whose results must be
+    equal; see `compiler.is_large_step`.
 
     Programs are cached by what was traced, as those of a run: new data of the same shape compile nothing.
     """
@@ -82,11 +83,11 @@ def compile_alone(
         tuple(names),
         jax.default_backend(),
         jax.dtypes.canonicalize_dtype(np.float64).name,
-        has_steps,
+        num_steps,
     )
 
     def build() -> tuple[Any, Any]:
-        is_large = has_steps and is_large_step(traced)
+        is_large = is_large_step(traced, num_steps)
         return compile_lowered(jax.jit(run).lower(traced.consts, data, *example), is_large=is_large), None
 
     (compiled, _), _ = PROGRAMS.get(key, build)

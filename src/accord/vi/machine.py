@@ -29,6 +29,8 @@ from .written.guide import Written
 from .written.start import NoBoundError
 from .written.target import WithGuide
 
+_USUAL_STEPS = 2**11  # of a stage
+
 
 @dataclass(frozen=True, eq=False)
 class StageProgram:
@@ -56,7 +58,7 @@ class StageProgram:
             return after, losses, count, stage.is_over(after, given)
 
         target = WithGuide(density, stage.guide) if isinstance(stage.guide, Written) else density
-        program = compile_alone(target, advance, *shapes((state, given)), np.int32(0), has_steps=True)
+        program = compile_alone(target, advance, *shapes((state, given)), np.int32(0), num_steps=_USUAL_STEPS)
         begin, found = jax.jit(stage.begin), jax.jit(stage.found)
         anchor = (
             compile_alone(density, stage.measure.anchored, *shapes((given.start, given)))

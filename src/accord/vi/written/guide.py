@@ -23,6 +23,8 @@ from ...optimise.surface import AT_ONCE
 from ...programs.standalone import compile_alone
 from .program import GuideProgram, Param, Values, constrained
 
+_USUAL_DRAWS = 2**9  # by which a fit is judged, or of which its result consists
+
 
 @dataclass(frozen=True)
 class Row:
@@ -215,7 +217,7 @@ class Written(AbstractGuide):
         rows = max(-(-count // AT_ONCE), 1)
         words = np.ascontiguousarray(keys.fold(key, np.arange(rows * AT_ONCE, dtype=np.uint32)).T)
         words = words.reshape(rows, AT_ONCE, 2)
-        program = compile_alone(density, batch, own, theirs, data, words[0])
+        program = compile_alone(density, batch, own, theirs, data, words[0], num_steps=_USUAL_DRAWS)
         found = [to_numpy(program(own, theirs, data, each)) for each in words]
         return jax.tree.map(lambda *leaves: np.concatenate(leaves)[:count], *found)
 
