@@ -6,8 +6,9 @@ Three posteriors have a known evidence (`smc/problems.py`): a regression with 20
 and eight schools. Each engine estimates it at its defaults, or as its own documentation does, from populations of 4000
 particles in all; engines and posteriors are processes of their own, in turn. *Cold* is the first estimate of a process,
 with tracing and compiling, *warm* the median of the others, in seconds of CPU. *Error* is the root mean square error of
-the log evidence over the repetitions, and that of the means in standard deviations of the posterior. *To 0.1* are the warm seconds
-times the square of the error over 0.1: what that error would take, as errors fall with the root of the work.
+the log evidence over the repetitions, and that of the means in standard deviations of the posterior. *To 0.1* are the
+warm seconds times the square of the error over 0.1: what that error would take, as errors fall with the root of the
+work.
 """
 
 import argparse

@@ -103,6 +103,7 @@ RATES = {
     "predictive/test_loo.py": 5e-6,
     "predictive/test_predict.py": 8e-6,
     "nested/test_nested_evidence.py": 13 * 2e-9 + 2 * 6e-7,
+    "nested/test_nested_moves.py": 7 * 2e-9,
     "nested/test_nested_volumes.py": 5 * 2e-9 + 3e-6,
     "promises/test_p3_precision.py": 10 * 1e-8,
     "sampler/test_known_targets.py": 9e-6,

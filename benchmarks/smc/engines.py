@@ -17,7 +17,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from problems import PROBLEMS, Problem  # noqa: E402
+from problems import PROBLEMS, Problem
 
 Run = Callable[[int], tuple[float, np.ndarray]]
 """Makes a run with a seed: log evidence, and means of the unknowns."""
@@ -96,7 +96,9 @@ def blackjax(problem: Problem) -> Run:
             return key, state, evidence + info.log_likelihood_increment
 
         carry = (key, state, jnp.zeros(()))
-        _, state, evidence = jax.lax.while_loop(lambda carry: carry[1].sampler_state.tempering_param < 1, step, carry)
+        _, state, evidence = jax.lax.while_loop(
+            lambda carry: carry[1].sampler_state.tempering_param < 1, step, carry
+        )
         return evidence, state.sampler_state.particles.mean(0)
 
     def run(seed: int) -> tuple[float, np.ndarray]:
@@ -135,7 +137,9 @@ def pymc(problem: Problem) -> Run:
             trace = pm.sample_smc(chains=POPULATIONS, cores=1, random_seed=seed, progressbar=False)
         # The values of all stages of a chain, the last one of the evidence.
         logs = np.array([float(np.asarray(each).ravel()[-1]) for each in _last(trace)])
-        return float(np.logaddexp.reduce(logs) - np.log(len(logs))), trace.posterior["u"].mean(("chain", "draw")).values
+        return float(np.logaddexp.reduce(logs) - np.log(len(logs))), trace.posterior["u"].mean(
+            ("chain", "draw")
+        ).values
 
     return run
 

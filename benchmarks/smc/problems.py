@@ -91,7 +91,11 @@ def _schools() -> Problem:
             density = stats.multivariate_normal(np.zeros(8), covariance).logpdf(EFFECTS)
             return stats.halfcauchy.pdf(tau, 0, HALF_CAUCHY) * np.exp(density)
 
-        return float(np.log(integrate.quad(height, 0, np.inf, epsabs=0, epsrel=1e-9, limit=500)[0])), None, None
+        return (
+            float(np.log(integrate.quad(height, 0, np.inf, epsabs=0, epsrel=1e-9, limit=500)[0])),
+            None,
+            None,
+        )
 
     return Problem(10, log_likelihood, reference)
 

@@ -299,6 +299,13 @@ BUGS = {
         "is_likely = jnp.isfinite(log_prior)",
         (f"{NESTED}test_a_likelihood_of_steps_has_its_evidence",),
     ),
+    "places by the direction": Bug(
+        "places that nested sampling tries come of the numbers of their direction, in five unknowns and more",
+        "nested/moves.py",
+        "keys.uniforms(key, tries.astype(jnp.uint32), jnp.uint32(_PLACE), position.dtype)",
+        "keys.uniforms(key, jnp.uint32(_PLACE), tries.astype(jnp.uint32), position.dtype)",
+        ("tests/nested/test_nested_moves.py::test_points_above_a_floor_keep_their_distribution",),
+    ),
     "noise of a Langevin step": Bug(
         "a Langevin step has half of the variance of its noise",
         "kernels/minibatches.py",

@@ -35,6 +35,9 @@ _TOGETHER = (
     16  # moves of each chain between which chains wait for each other: their directions are drawn at once
 )
 
+# Streams of a move, the second word of each counter: the first counts what one stream draws.
+_DIRECTION, _LEVEL, _SIDES, _PLACE = range(1, 5)
+
 _LEFT, _RIGHT, _WITHIN = (np.int32(number) for number in range(3))
 
 
@@ -128,9 +131,9 @@ def compiled_moves(density: LogDensity, plan: Plan) -> Moves:
 
         def drawn(key: Array, number: Array) -> _Move:
             own = keys.fold(key, number.astype(jnp.uint32))
-            along = keys.normal(own, dim, 1, dtype)
-            level, offset = _two(own, 2, dtype)
-            left, _ = _two(own, 3, dtype)
+            along = keys.normal(own, dim, _DIRECTION, dtype)
+            level, offset = _two(own, _LEVEL, dtype)
+            left, _ = _two(own, _SIDES, dtype)
             return _Move(metric.push(along / jnp.linalg.norm(along)), jnp.log(level), offset, left)
 
         def step(chain: _Chain, key: Array, moves: _Move, first: Array, until: Array) -> _Chain:
@@ -173,7 +176,7 @@ def compiled_moves(density: LogDensity, plan: Plan) -> Moves:
 
 
 def _two(key: Array, stream: int, dtype: Any) -> tuple[Array, Array]:
-    return keys.uniforms(key, jnp.uint32(stream), jnp.uint32(0), dtype)
+    return keys.uniforms(key, jnp.uint32(0), jnp.uint32(stream), dtype)
 
 
 def _one(moves: _Move, place: Any) -> _Move:
@@ -219,7 +222,7 @@ def _step(density: LogDensity, chain: _Chain, key: Array, move: _Move, floor: _F
     low = jnp.where(misses & (chain.place < 0), chain.place, low)
     high = jnp.where(misses & (chain.place >= 0), chain.place, high)
     tries = _more(chain.tries, misses)
-    share, again = keys.uniforms(key, jnp.uint32(4), tries.astype(jnp.uint32), position.dtype)
+    share, again = keys.uniforms(key, tries.astype(jnp.uint32), jnp.uint32(_PLACE), position.dtype)
     within = low + share * (high - low)
     place = jnp.where(phase == _LEFT, low, jnp.where(phase == _RIGHT, high, within))
     found = where(is_within & is_inside, Points(position, log_prior, likelihood, point.tie), point)
