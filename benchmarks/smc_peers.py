@@ -28,6 +28,7 @@ sys.path.insert(0, str(HERE / "smc"))
 from problems import PROBLEMS  # noqa: E402
 
 ENGINES = ("accord", "BlackJAX", "PyMC", "particles", "dynesty")
+NEEDS = {"particles": "particles>=0.4"}  # earlier ones use names that NumPy no longer has
 AIM = 0.1
 
 
@@ -56,7 +57,7 @@ def interpreter(engine: str, folder: Path) -> str:
     """Return the Python of an engine; each peer has an environment of its own, as their needs contradict each other."""
     if engine == "accord":
         return sys.executable
-    return str(python_of(folder / engine.lower(), [(engine.lower(),)]))
+    return str(python_of(folder / engine.lower(), [(NEEDS.get(engine, engine.lower()),)]))
 
 
 def made(python: str, engine: str, name: str, repeats: int, limit: float) -> list[dict]:
