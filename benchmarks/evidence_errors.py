@@ -4,10 +4,10 @@
     python benchmarks/evidence_errors.py --unbiased 10000
 
 Five models have exact evidences, by conjugate algebra or quadrature. A repetition is a run of 4 chains of 1000 draws,
-with its evidence by each method; of `infer.smc`, 4 populations of 1000 particles. *Spread* is the standard deviation of
-the values, and *error* the root mean square of the reported standard errors: their ratio should be 1, and has itself a
-standard error of about 1 / sqrt(2 repeats). *Off* is the distance of the mean value from the exact one, in standard
-errors of that mean.
+with its evidence by each method; of `infer.smc`, 4 populations of 1000 particles, and of nested sampling, 2 runs of 500
+points. *Spread* is the standard deviation of the values, and *error* the root mean square of the reported standard
+errors: their ratio should be 1, and has itself a standard error of about 1 / sqrt(2 repeats). *Off* is the distance of
+the mean value from the exact one, in standard errors of that mean.
 
 `--unbiased` runs as many small populations of `infer.smc` in which nothing is learnt (powers, scales and step sizes are
 given), whose evidences have the exact one as their mean; and as many in which all is learnt, as usual.
@@ -130,6 +130,7 @@ METHODS: dict[str, Callable[[Any, int], Any]] = {
     "stones": by_ladder(None),
     "thermodynamic": by_ladder(infer.ThermodynamicIntegration()),
     "smc": lambda model, seed: infer.smc(model, seed=seed, **QUIET).log_evidence,
+    "nested": lambda model, seed: infer.evidence(model, infer.NestedSampling(seed=seed, **QUIET)),
 }
 
 _RUNS: dict[Any, Any] = {}
