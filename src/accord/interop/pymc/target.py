@@ -44,11 +44,11 @@ def target(model: Any = None) -> LogDensity:
 
     >>> import pymc
     >>> from accord.interop import pymc as accord_pymc
-    >>> with pymc.Model() as scale:
-    ...     tau = pymc.HalfNormal("tau", 2.0)
-    >>> density = accord_pymc.target(scale)
-    >>> infer.find_mode(density)["tau"].round(2)
-    np.float64(2.0)
+    >>> with pymc.Model() as centre:
+    ...     mu = pymc.Normal("mu", 2.0, 1.0)
+    >>> density = accord_pymc.target(centre)
+    >>> float(infer.find_mode(density).values["mu"].round(2))
+    2.0
     """
     given, model = model, model_of(model)
     free, name = unknowns_of(model), str(getattr(model, "name", "")) or "pymc_model"

@@ -66,8 +66,8 @@ def few_nodes(run: Evidence) -> Iterator[Notice]:
         "warning" if is_loose else "info",
         "few_nodes",
         f"{which} {_are(run)} integrated out by quadrature: with half of the nodes, {' Also, '.join(words)}",
-        "Take twice as many nodes, `by=handlers.Quadrature(nodes=...)`, until that is less, up to 100; if that does "
-        "not help, sample the sites with the others."
+        "Take twice as many nodes, `by=handlers.Quadrature(nodes=...)`, until that is less: up to 100, or 50 and 13 "
+        "along each of two and three sites together; if that does not help, sample the sites with the others."
         if is_loose
         else "",
         run.approximated,
