@@ -114,7 +114,7 @@ def test_what_fewer_nodes_change_is_told_beside_what_is_the_same_for_all():
     assert (good.severity, good.code) == ("info", "few_nodes") and good.remedy == ""
     (poor,) = judged(error=1.0 + 0.1 * noise)
     assert poor.severity == "warning" and "twice as many nodes" in poor.remedy
-    assert "up to 100; if that does not help, sample the sites with the others" in poor.remedy
+    assert "up to 100, or 50 and 13 along each of two and three sites together" in poor.remedy
 
 
 def test_draws_of_which_that_is_not_known_are_counted():
