@@ -112,9 +112,9 @@ CALLS = {
     "a transform": (lambda: bijectors.AffineTransform, AttributeError, "`bijectors.Affine`"),
     "a class that runs": (lambda: infer.MCMC, AttributeError, "`infer.sample`"),
     "what is not here": (
-        lambda: infer.NestedSampler,
+        lambda: infer.SA,
         AttributeError,
-        "nothing like NumPyro's `NestedSampler` here yet",
+        "nothing like NumPyro's `SA` here yet",
     ),
     "a statement": (lambda: ac.Deterministic, AttributeError, "`ac.deterministic`"),
     "another case": (lambda: ac.potential, AttributeError, "`ac.factor`"),
