@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.custom_batching import custom_vmap
 from jax.extend.core import Primitive
 
 import accord as ac
@@ -130,6 +131,21 @@ def test_how_random_numbers_are_made_is_part_of_the_key():
 
     assert key(noise) == key(lambda x: noise(x))
     assert key(noise) != key(otherwise)
+
+
+def test_a_function_with_a_rule_for_batches_is_known_again():
+    """JAX makes an object of the rule in each trace."""
+
+    @custom_vmap
+    def doubled(x):
+        return 2 * x
+
+    @doubled.def_vmap
+    def rule(size, is_batched, x):
+        return 2 * x, is_batched[0]
+
+    assert key(lambda x: doubled(x)) == key(lambda x: doubled(x))
+    assert key(lambda x: doubled(x)) != key(lambda x: doubled(x) + 1)
 
 
 def test_a_function_with_a_rule_for_its_derivative_is_known_again():

@@ -10,9 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import Literal
 
-# Parameters that no longer affect results: derivative rules, and values that Equinox derives from the others.
+# Parameters that no longer affect results: rules of derivatives and of batching, and values that Equinox derives from
+# the others. Where JAX makes a rule anew in each trace, it would equal no other.
 _SPENT = {
     "custom_jvp_call": ("jvp_jaxpr_fun",),
+    "custom_vmap_call": ("rule",),
     "custom_vjp_call": ("fwd_jaxpr_thunk", "bwd", "out_trees"),
     "custom_lin": ("bwd",),  # which no program can have: lowering refuses forward derivatives of `custom_vjp`
     "remat2": ("policy",),
@@ -56,8 +58,8 @@ def key_of(traced: Any, *, with_rules: bool = False) -> Hashable:
     not do: it has one name for all unused results, `[...]` for arrays, and ambiguous names for Python functions.
     Objects that are not plain values are compared as JAX compares them, and the key keeps them alive.
 
-    Derivative rules are left out, because a program that runs is not differentiated any more. `with_rules` includes
-    them; each rule equals only itself.
+    Rules of derivatives and of batching are left out, because a program that runs is neither differentiated nor batched
+    any more. `with_rules` includes them; each rule equals only itself.
     """
     teller = _Teller({} if with_rules else _SPENT)
     teller.tell_function(getattr(traced, "jaxpr", traced))
