@@ -76,15 +76,20 @@ def test_bits_are_those_of_devices(processes, num_rows, options):
 
 @contextlib.contextmanager
 def harmed(times, harm):
-    """Harm the second member of the gang when something is first stored, and its successors as soon as they come."""
+    """Harm the second member of the gang when something is first stored, and its successors as soon as they come.
+
+    A gang that ends and its successor may both have members at a time: only where two are new are they a gang.
+    """
     append, harmed, is_over = RunFolderRun.append, [], threading.Event()
+    seen = set()
 
     def harm_next():
-        with contextlib.suppress(IndexError, ProcessLookupError):
-            member = cases.children_of(os.getpid())[1]
-            if member not in harmed:
-                os.kill(member, harm)
-                harmed.append(member)
+        gang = [member for member in cases.children_of(os.getpid()) if member not in seen]
+        if len(gang) == 2:
+            seen.update(gang)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(gang[1], harm)
+                harmed.append(gang[1])
 
     def go_on():
         while len(harmed) < times and not is_over.wait(0.2):
