@@ -27,7 +27,7 @@ sys.path.insert(0, str(HERE / "smc"))
 
 from problems import PROBLEMS  # noqa: E402
 
-ENGINES = ("accord", "BlackJAX", "PyMC", "particles", "dynesty")
+ENGINES = ("accord", "accord, nested", "BlackJAX", "PyMC", "particles", "dynesty")
 NEEDS = {"particles": "particles>=0.4"}  # earlier ones use names that NumPy no longer has
 AIM = 0.1
 
@@ -55,7 +55,7 @@ def main() -> None:
 
 def interpreter(engine: str, folder: Path) -> str:
     """Return the Python of an engine; each peer has an environment of its own, as their needs contradict each other."""
-    if engine == "accord":
+    if engine.startswith("accord"):
         return sys.executable
     return str(python_of(folder / engine.lower(), [(NEEDS.get(engine, engine.lower()),)]))
 

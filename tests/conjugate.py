@@ -7,7 +7,10 @@ import accord.distributions as dist
 
 Y = np.array([1, 2, 3, 2.5, 1.5])
 LOG_EVIDENCE = -8.839590775
-"""Of `normal_gamma(Y)`; Murphy (2007), "Conjugate Bayesian analysis of the Gaussian distribution", section 3."""
+"""Evidence of `normal_gamma(Y)`.
+
+**Source**: Murphy (2007), "Conjugate Bayesian analysis of the Gaussian distribution", section 3.
+"""
 
 
 @ac.model

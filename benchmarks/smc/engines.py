@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,11 +29,37 @@ POPULATIONS = 4
 
 def accord(problem: Problem) -> Run:
     """`infer.smc` at its defaults."""
+    from accord import infer
+
+    model = _model(problem)
+
+    def run(seed: int) -> tuple[float, np.ndarray]:
+        draws = infer.smc(model, seed=seed, quiet=True, progress=False)
+        return draws.log_evidence.value, np.asarray(draws.summary()["mean"], float)
+
+    return run
+
+
+def accord_nested(problem: Problem) -> Run:
+    """`infer.NestedSampling` at its defaults: two runs of 500 live points."""
+    from accord import infer
+
+    model = _model(problem)
+
+    def run(seed: int) -> tuple[float, np.ndarray]:
+        method = infer.NestedSampling(seed=seed, quiet=True, progress=False)
+        found = infer.evidence(model, method)
+        return found.value, np.asarray(found.draws.summary()["mean"], float)
+
+    return run
+
+
+def _model(problem: Problem) -> Any:
+    """Return the problem as a model of accord."""
     import jax.numpy as jnp
 
     import accord as ac
     import accord.distributions as dist
-    from accord import infer
 
     @ac.model
     def model() -> None:
@@ -40,11 +67,7 @@ def accord(problem: Problem) -> Run:
             u = ac.sample("u", dist.Normal(0, 1))
         ac.factor("likelihood", problem.log_likelihood(jnp, u))
 
-    def run(seed: int) -> tuple[float, np.ndarray]:
-        draws = infer.smc(model(), seed=seed, quiet=True, progress=False)
-        return draws.log_evidence.value, np.asarray(draws.summary()["mean"], float)
-
-    return run
+    return model()
 
 
 def blackjax(problem: Problem) -> Run:
@@ -197,6 +220,7 @@ def dynesty(problem: Problem) -> Run:
 
 ENGINES: dict[str, Callable[[Problem], Run]] = {
     "accord": accord,
+    "accord, nested": accord_nested,
     "BlackJAX": blackjax,
     "PyMC": pymc,
     "particles": particles,

@@ -101,7 +101,7 @@ def _schools() -> Problem:
 
 
 def _normal_cdf(xp: Any, value: Any) -> Any:
-    """Of the standard normal, in the library that `xp` belongs to."""
+    """Compute the distribution function of the standard normal, in the library that `xp` belongs to."""
     if xp is np:
         return special.ndtr(value)
     if hasattr(xp, "normal_cdf"):

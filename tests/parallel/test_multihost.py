@@ -99,14 +99,15 @@ def harmed(times, harm):
 
     def and_harm(run, segment):
         append(run, segment)
-        if not harmed:
+        if thread.ident is None:
             harm_next()  # while the next task is with the gang
             thread.start()
 
     with mock.patch.object(RunFolderRun, "append", and_harm):
         yield harmed
         is_over.set()
-        thread.join()
+        if thread.ident is not None:
+            thread.join()
 
 
 @needs_proc

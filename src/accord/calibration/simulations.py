@@ -22,7 +22,7 @@ from ..mcmc.prepare import prepared
 from ..report.diagnostics import ess_mean
 from ..runs.interrupts import Interrupts
 from ..runs.method import AbstractMethod
-from ..runs.units import AbstractMachine, AbstractUnits, Item
+from ..runs.units import AbstractMachine, AbstractUnit, Item
 from .calibration import Trial
 from .fitted import trial_of_fit
 from .ranked import LP
@@ -31,7 +31,7 @@ from .simulator import Simulator
 
 
 @dataclass(frozen=True)
-class Numbered(AbstractUnits):
+class Numbered(AbstractUnit):
     """One simulation, by its number. **Fields**: `number`; `is_run`, whether it has run."""
 
     number: int
@@ -39,18 +39,9 @@ class Numbered(AbstractUnits):
     noun: ClassVar[str] = "simulation"
 
     @property
-    def numbers(self) -> tuple[int, ...]:
-        """See `AbstractUnits.numbers`."""
-        return (self.number,)
-
-    @property
     def is_done(self) -> bool:
         """See `AbstractUnits.is_done`."""
         return self.is_run
-
-    def without(self, number: int) -> "Numbered":
-        """Return itself: it is one unit."""
-        return self
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.pace import Pace
-from ..core.precision import Precision
 from ..density import LogDensity
-from ..runs.method import AbstractMethod
+from ..runs.method import AbstractPlanned
 from .compiled import compile_programs
 from .group import GroupMachine
 from .machine import Machine
@@ -31,21 +29,8 @@ def build(
 
 
 @dataclass(frozen=True)
-class MCMC(AbstractMethod):
+class MCMC(AbstractPlanned[Plan]):
     """Chains of one plan on one target. **Fields**: `density`, the target; `plan`."""
-
-    density: LogDensity
-    plan: Plan
-
-    @property
-    def precision(self) -> Precision:
-        """See `AbstractMethod.precision`."""
-        return self.plan.precision
-
-    @property
-    def pace(self) -> Pace:
-        """See `AbstractMethod.pace`."""
-        return self.plan.pace
 
     def machine(
         self,

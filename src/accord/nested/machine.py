@@ -9,14 +9,11 @@ import numpy as np
 
 from ..core import keys
 from ..core import precision as precisions
-from ..core.pace import Pace
-from ..core.precision import Precision
-from ..density import LogDensity
 from ..executors.pools import one_blas_thread
 from ..mcmc.start.search import StartFailedError
 from ..programs.standalone import check_traced
 from ..runs.fingerprint import Fingerprint, fixed_points
-from ..runs.method import AbstractMethod
+from ..runs.method import AbstractPlanned
 from ..runs.units import AbstractMachine, Item, Progress
 from ..smc.machine import sites_at
 from ..smc.moves import at_fixed, prior_and_likelihood, prior_draws
@@ -181,21 +178,8 @@ def _progress(unit: NestedRun) -> Progress:
 
 
 @dataclass(frozen=True)
-class Nested(AbstractMethod):
+class Nested(AbstractPlanned[Plan]):
     """Runs of one plan for one target. **Fields**: `density`, the target; `plan`."""
-
-    density: LogDensity
-    plan: Plan
-
-    @property
-    def precision(self) -> Precision:
-        """See `AbstractMethod.precision`."""
-        return self.plan.precision
-
-    @property
-    def pace(self) -> Pace:
-        """See `AbstractMethod.pace`."""
-        return self.plan.pace
 
     def machine(
         self,

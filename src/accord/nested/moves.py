@@ -68,13 +68,13 @@ class Moves:
 
 @node
 class _Floor:
-    """What points have to be above: a log likelihood, and where theirs is equal, a number that breaks ties."""
+    """Floor under the points: a log likelihood, and where theirs is equal, a number that breaks ties."""
 
     log_likelihood: Any
     tie: Any
 
     def is_below(self, log_likelihood: Array, tie: Array) -> Array:
-        """Return whether a point is above."""
+        """Return whether a point is above the floor."""
         is_equal = log_likelihood == self.log_likelihood
         return (log_likelihood > self.log_likelihood) | (is_equal & (tie > self.tie))
 
@@ -85,7 +85,7 @@ class _Floor:
 
 @node
 class _Move:
-    """What is drawn before a move.
+    """Random numbers of a move, drawn before it.
 
     **Fields**: `direction`, shape `(dim,)`; `level`, of the log prior under that of the point; `offset` of the point in
     the interval, and the share of the steps out to its `left`, in (0, 1).

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..adaptation.metric import Metric
 from ..core.tree import flatten, node
-from ..runs.units import AbstractStretch, AbstractUnits
+from ..runs.units import AbstractStretch, AbstractUnit
 from ..storage import Segment
 
 SHRINK, DRAW = "shrink", "draw"
@@ -80,7 +80,7 @@ class Round:
 
 
 @dataclass(frozen=True, eq=False)
-class NestedRun(AbstractUnits):
+class NestedRun(AbstractUnit):
     """A run of nested sampling between two tasks.
 
     **Fields**: `number`; `num_rounds` that are complete, of which the first are the draws from the prior; `live`, None
@@ -98,11 +98,6 @@ class NestedRun(AbstractUnits):
     noun: ClassVar[str] = "run"
 
     @property
-    def numbers(self) -> tuple[int, ...]:
-        """See `AbstractUnits.numbers`."""
-        return (self.number,)
-
-    @property
     def is_done(self) -> bool:
         """See `AbstractUnits.is_done`."""
         return self.is_drawn
@@ -111,10 +106,6 @@ class NestedRun(AbstractUnits):
         """See `AbstractUnits.done_by`: rounds."""
         del numbers
         return self.num_rounds
-
-    def without(self, number: int) -> "NestedRun":
-        """See `AbstractUnits.without`: it is one unit."""
-        return self
 
 
 @dataclass(frozen=True)

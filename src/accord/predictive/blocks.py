@@ -19,7 +19,7 @@ from ..executors import AbstractExecutor, Threads, WorkerLostError
 from ..executors.pools import one_blas_thread
 from ..runs.method import AbstractMethod
 from ..runs.scheduler import Scheduler
-from ..runs.units import AbstractMachine, AbstractUnits, Failure, Item, News
+from ..runs.units import AbstractMachine, AbstractUnit, Failure, Item, News
 from ..runs.workers import Workers
 from .job import Job, Program
 
@@ -27,7 +27,7 @@ _PIECES = 4  # for each worker, so that one that is slow holds up little
 
 
 @dataclass(frozen=True, eq=False)
-class Block(AbstractUnits):
+class Block(AbstractUnit):
     """Some draws of one chain.
 
     **Fields**: `number` of the block; `place`, of the chain among the chains; `start`, the first draw, and `count`;
@@ -43,18 +43,9 @@ class Block(AbstractUnits):
     noun: ClassVar[str] = "block of draws"
 
     @property
-    def numbers(self) -> tuple[int, ...]:
-        """See `AbstractUnits.numbers`."""
-        return (self.number,)
-
-    @property
     def is_done(self) -> bool:
         """See `AbstractUnits.is_done`."""
         return not len(self.words)
-
-    def without(self, number: int) -> "Block":
-        """Return the block: it is one unit."""
-        return self
 
 
 @dataclass(frozen=True, eq=False)

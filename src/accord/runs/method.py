@@ -4,7 +4,7 @@ import abc
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from ..core.notice import Notice
 from ..core.pace import Pace
@@ -49,6 +49,37 @@ class AbstractMethod(abc.ABC):
         - `meanwhile`: called while XLA compiles.
         - `clock`: in seconds; one for all processes that do the same work together.
         """
+
+
+class AnyPlan(Protocol):
+    """What each plan says of a run: see `AbstractMethod`."""
+
+    @property
+    def precision(self) -> Precision: ...
+
+    @property
+    def pace(self) -> Pace: ...
+
+
+P = TypeVar("P", bound=AnyPlan)
+
+
+@dataclass(frozen=True)
+class AbstractPlanned(AbstractMethod, Generic[P]):
+    """Units of one plan for one target. **Fields**: `density`, the target; `plan`."""
+
+    density: LogDensity
+    plan: P
+
+    @property
+    def precision(self) -> Precision:
+        """See `AbstractMethod.precision`."""
+        return self.plan.precision
+
+    @property
+    def pace(self) -> Pace:
+        """See `AbstractMethod.pace`."""
+        return self.plan.pace
 
 
 class AbstractHost(abc.ABC, Generic[R]):

@@ -47,6 +47,21 @@ class AbstractUnits(abc.ABC):
         """Return these without one unit. Never called for the last one."""
 
 
+class AbstractUnit(AbstractUnits):
+    """One unit, which a task carries by itself. **Fields**: its `number`."""
+
+    number: int
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """See `AbstractUnits.numbers`."""
+        return (self.number,)
+
+    def without(self, number: int) -> Self:
+        """See `AbstractUnits.without`: there is no other."""
+        return self
+
+
 U = TypeVar("U", bound=AbstractUnits)
 
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from ..core import keys
 from ..core import precision as precisions
-from ..core.pace import Pace
-from ..core.precision import Precision
 from ..density import LogDensity
 from ..executors.pools import one_blas_thread
 from ..mcmc.start.search import StartFailedError
@@ -19,7 +17,7 @@ from ..optimise.surface import values_of_sites
 from ..programs.standalone import check_traced
 from ..report.weights import effective_size
 from ..runs.fingerprint import Fingerprint, fixed_points
-from ..runs.method import AbstractMethod
+from ..runs.method import AbstractPlanned
 from ..runs.units import AbstractMachine, Item, Progress, UnitFailedError
 from .moves import Moved, Moves, at_fixed, compiled_moves, prior_and_likelihood, prior_draws
 from .plan import MOST_STAGES, Plan
@@ -258,21 +256,8 @@ def _progress(unit: Population, plan: Plan) -> Progress:
 
 
 @dataclass(frozen=True)
-class SMC(AbstractMethod):
+class SMC(AbstractPlanned[Plan]):
     """Populations of one plan for one target. **Fields**: `density`, the target; `plan`."""
-
-    density: LogDensity
-    plan: Plan
-
-    @property
-    def precision(self) -> Precision:
-        """See `AbstractMethod.precision`."""
-        return self.plan.precision
-
-    @property
-    def pace(self) -> Pace:
-        """See `AbstractMethod.pace`."""
-        return self.plan.pace
 
     def machine(
         self,

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..adaptation.metric import Metric
 from ..core.tree import flatten, node
-from ..runs.units import AbstractStretch, AbstractUnits
+from ..runs.units import AbstractStretch, AbstractUnit
 from ..storage import Segment
 from .moves import Moved
 
@@ -61,7 +61,7 @@ class Stage:
 
 
 @dataclass(frozen=True, eq=False)
-class Population(AbstractUnits):
+class Population(AbstractUnit):
     """A population between two tasks.
 
     **Fields**: `number`; `num_stages` that are complete, of which the first are the draws from the prior; `cloud`, None
@@ -78,11 +78,6 @@ class Population(AbstractUnits):
     noun: ClassVar[str] = "population"
 
     @property
-    def numbers(self) -> tuple[int, ...]:
-        """See `AbstractUnits.numbers`."""
-        return (self.number,)
-
-    @property
     def is_done(self) -> bool:
         """See `AbstractUnits.is_done`."""
         return self.is_drawn
@@ -91,10 +86,6 @@ class Population(AbstractUnits):
         """See `AbstractUnits.done_by`: stages."""
         del numbers
         return self.num_stages
-
-    def without(self, number: int) -> "Population":
-        """See `AbstractUnits.without`: it is one unit."""
-        return self
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,6 @@ import jax
 import numpy as np
 
 from ..core import precision as precisions
-from ..core.pace import Pace
-from ..core.precision import Precision
 from ..core.tree import shapes, to_numpy
 from ..density import LogDensity
 from ..executors.pools import one_blas_thread
@@ -18,7 +16,7 @@ from ..guides.base import Params
 from ..mcmc.start.search import StartFailedError
 from ..programs.standalone import check_traced, compile_alone
 from ..runs.fingerprint import NUM_POINTS, Fingerprint, fixed_points
-from ..runs.method import AbstractMethod
+from ..runs.method import AbstractPlanned
 from ..runs.units import AbstractMachine, Item, Progress
 from .frame import SCALE
 from .given import Given
@@ -216,21 +214,8 @@ class FitMachine(AbstractMachine[Restart]):
 
 
 @dataclass(frozen=True)
-class VI(AbstractMethod):
+class VI(AbstractPlanned[Plan]):
     """Fits of one plan to one target. **Fields**: `density`, the target; `plan`."""
-
-    density: LogDensity
-    plan: Plan
-
-    @property
-    def precision(self) -> Precision:
-        """See `AbstractMethod.precision`."""
-        return self.plan.precision
-
-    @property
-    def pace(self) -> Pace:
-        """See `AbstractMethod.pace`."""
-        return self.plan.pace
 
     def machine(
         self,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.tree import flatten
-from ..runs.units import AbstractStretch, AbstractUnits
+from ..runs.units import AbstractStretch, AbstractUnit
 from ..storage import Phase, Segment
 
 STATE, PARAMS = "state.", "params."
@@ -20,7 +20,7 @@ LOSS = "loss"
 
 
 @dataclass(frozen=True)
-class Restart(AbstractUnits):
+class Restart(AbstractUnit):
     """A restart between two tasks; NumPy arrays.
 
     **Fields**
@@ -43,11 +43,6 @@ class Restart(AbstractUnits):
     noun: ClassVar[str] = "restart"
 
     @property
-    def numbers(self) -> tuple[int, ...]:
-        """See `AbstractUnits.numbers`."""
-        return (self.number,)
-
-    @property
     def is_done(self) -> bool:
         """See `AbstractUnits.is_done`."""
         return self.is_over and self.stage == self.num_stages - 1
@@ -56,10 +51,6 @@ class Restart(AbstractUnits):
         """See `AbstractUnits.done_by`."""
         del numbers
         return len(self.losses)
-
-    def without(self, number: int) -> "Restart":
-        """See `AbstractUnits.without`: it is one unit."""
-        return self
 
     def after(self, state: Any, losses: np.ndarray, *, is_over: bool) -> "Restart":
         """Return it after some steps."""

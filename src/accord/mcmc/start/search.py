@@ -95,8 +95,8 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
 def _best(places: Sequence[Place]) -> list[Place]:
     """Return the usable candidates of a chain, best first.
 
-    Climbs start at all of them. Three in four climbs of a hidden Markov model end on a mode without mass: the best six
-    all did so in a fifth of its chains, ten do in a sixteenth.
+    Climbs start at all of them. Three in four climbs of a hidden Markov model end on a mode without mass: all of six
+    would do so in a fifth of its chains, all of ten in a sixteenth.
     """
     usable = [place for place in places if place.is_usable]
     return sorted(usable, key=lambda place: -place.height)

@@ -9,15 +9,13 @@ import numpy as np
 
 from ...core import keys
 from ...core import precision as precisions
-from ...core.pace import Pace
-from ...core.precision import Precision
 from ...density import LogDensity
 from ...executors.pools import one_blas_thread
 from ...mcmc.start.search import StartFailedError
 from ...optimise.surface import heights, values_of_sites
 from ...programs.standalone import check_traced
 from ...runs.fingerprint import Fingerprint, fixed_points
-from ...runs.method import AbstractMethod
+from ...runs.method import AbstractPlanned
 from ...runs.units import AbstractMachine, AbstractStretch, Item, Progress, UnitFailedError
 from .climbing import NUM_CANDIDATES, Advance, ClimbState, Points, blank, climbing
 from .normal import Normal
@@ -166,21 +164,8 @@ class PathMachine(AbstractMachine[Path]):
 
 
 @dataclass(frozen=True)
-class Pathfinder(AbstractMethod):
+class Pathfinder(AbstractPlanned[Plan]):
     """Paths of one plan to one target. **Fields**: `density`, the target; `plan`."""
-
-    density: LogDensity
-    plan: Plan
-
-    @property
-    def precision(self) -> Precision:
-        """See `AbstractMethod.precision`."""
-        return self.plan.precision
-
-    @property
-    def pace(self) -> Pace:
-        """See `AbstractMethod.pace`."""
-        return self.plan.pace
 
     def machine(
         self,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core.tree import flatten
-from ...runs.units import AbstractStretch, AbstractUnits
+from ...runs.units import AbstractStretch, AbstractUnit
 from ...storage import Segment
 from .climbing import ClimbState, Points
 from .curvature import Curvature
@@ -66,7 +66,7 @@ class Trail:
 
 
 @dataclass(frozen=True)
-class Path(AbstractUnits):
+class Path(AbstractUnit):
     """A path between two tasks; NumPy arrays.
 
     **Fields**: `number`; `trail`; `num_draws` to make, and `num_drawn`; `state` of the climb, None before it has begun;
@@ -83,11 +83,6 @@ class Path(AbstractUnits):
     noun: ClassVar[str] = "path"
 
     @property
-    def numbers(self) -> tuple[int, ...]:
-        """See `AbstractUnits.numbers`."""
-        return (self.number,)
-
-    @property
     def is_done(self) -> bool:
         """See `AbstractUnits.is_done`."""
         return self.is_over and self.num_drawn >= self.num_draws
@@ -96,10 +91,6 @@ class Path(AbstractUnits):
         """See `AbstractUnits.done_by`: points and draws."""
         del numbers
         return self.trail.count + self.num_drawn
-
-    def without(self, number: int) -> "Path":
-        """See `AbstractUnits.without`: it is one unit."""
-        return self
 
 
 @dataclass(frozen=True)
