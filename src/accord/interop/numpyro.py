@@ -41,6 +41,7 @@ def target(model: Callable[..., Any], *args: Any, **kwargs: Any) -> LogDensity:
     **Source**: `potential_energy`, `constrain_fn` and `unconstrain_fn` of `numpyro.infer.util`.
 
     **Example**
+
     >>> import numpyro
     >>> from accord.interop import numpyro as accord_numpyro
     >>> def height(y):

@@ -74,8 +74,8 @@ def _shuffled(key: Any, size: int) -> Int[Array, " size"]:
 
     Each is the low bits of a random word, and the words are sorted. XLA sorts one array much faster than two, as
     `jax.random.permutation` has it: 400 entries take 15 microseconds in the place of 49, and ten times as many in a
-    batch 62 in the place of 1370. Of two words, the bits above are equal in one of 8
-    million cases, and the smaller number is then first.
+    batch 62 in the place of 1370. Of two words, the bits above are equal in one of 8 million cases, and the smaller
+    number is then first.
     """
     low = jnp.uint32(SHUFFLED - 1)
     words = jax.random.bits(key, (size,), jnp.uint32) & ~low | jnp.arange(size, dtype=jnp.uint32)

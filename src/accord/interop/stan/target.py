@@ -51,6 +51,7 @@ def target(
     do not fit; `OptionError` for files that cannot be read.
 
     **Example**
+
     >>> from accord.interop import stan
     >>> program = "data { real y; } parameters { real mu; } model { mu ~ normal(0, 1); y ~ normal(mu, 1); }"
     >>> density = stan.target(program, {"y": 3.0})
@@ -88,6 +89,7 @@ def messages(density: LogDensity) -> dict[str, int]:
     **Raises** `OptionError` for a density that is no Stan program.
 
     **Example**
+
     >>> from accord.interop import stan
     >>> program = 'parameters { real x; } model { if (x > 1) reject("x is above 1"); x ~ normal(0, 1); }'
     >>> density = stan.target(program)
