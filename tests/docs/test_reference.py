@@ -66,6 +66,29 @@ PACKAGES = {
     **{f"interop.stan.{name}": "httpstan" for name in ("messages", "target")},
 }
 
+NUMPYRO_SCRIPT = """
+import argparse
+
+from jax import random
+import numpyro
+import numpyro.distributions as dist
+from numpyro.infer import MCMC, NUTS
+
+
+def model():
+    y = numpyro.sample("y", dist.Normal(0, 3))
+    numpyro.sample("x", dist.Normal(0, numpyro.deterministic("scale", 2 ** (y / 6))))
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--num-samples", type=int, default=10)
+options = parser.parse_args()
+mcmc = MCMC(NUTS(model), num_warmup=100, num_samples=options.num_samples, progress_bar=False)
+mcmc.run(random.PRNGKey(0))
+assert mcmc.get_samples()["x"].shape == (500,)
+mcmc.print_summary()
+"""
+
 
 def with_marks(name):
     example = make_reference.example_of(WITH_EXAMPLES[name])
@@ -171,13 +194,14 @@ def test_every_command_has_an_example_in_its_help():
 
 
 @pytest.mark.slow
-def test_the_examples_of_commands_run_one_after_the_other(tmp_path, monkeypatch):
+def test_the_examples_of_commands_run_one_after_the_other(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("model.py").write_text(with_one_model("coin"), encoding="utf-8")
     Path("data.json").write_text(json.dumps({"num_tosses": 4, "y": [1, 0, 1, 1]}), encoding="utf-8")
     Path("new.json").write_text(json.dumps({"num_tosses": 4}), encoding="utf-8")
     rows = [f"{i % 7}.5,{i % 5},{i % 3},{i % 4},{i % 2},{1 + i % 3}" for i in range(30)]
     Path("table.csv").write_text("\n".join(["y,x,school,count,treatment,days", *rows]), encoding="utf-8")
+    Path("funnel.py").write_text(NUMPYRO_SCRIPT, encoding="utf-8")
     commands = reference_commands.commands()
     for name in [name for name in commands if name not in WAITS]:  # `sample` is the first
         for line in reference_commands.examples(commands[name]):
@@ -185,3 +209,4 @@ def test_the_examples_of_commands_run_one_after_the_other(tmp_path, monkeypatch)
                 main(shlex.split(line)[1:])
             assert not ended.value.code, line
     assert Path("ahead.npz").exists()
+    assert "n_eff" in capsys.readouterr().out  # of the script written for NumPyro
