@@ -70,8 +70,8 @@ class NestedSampling(AbstractEvidenceMethod):
     **Example**
 
     >>> found = infer.evidence(eight_schools(sigma, y), infer.NestedSampling(quiet=True))
-    >>> print(f"{found.value:.0f}, {found.information:.0f} nats, {len(found.draws.by_run)} runs")
-    -31, 2 nats, 2 runs
+    >>> print(f"{found.value:.0f}, from {len(found.draws.by_run)} runs")
+    -31, from 2 runs
     """
 
     live: int = 500

@@ -286,5 +286,10 @@ def acceptance_of(log_weight: Array) -> Array:
     return jnp.exp(jnp.minimum(log_weight, 0))
 
 
+def name_of(function: Any) -> str:
+    """Return the name of a function for a manifest."""
+    return getattr(function, "__qualname__", repr(function))
+
+
 def _plain(value: Any) -> Any:
-    return getattr(value, "__qualname__", repr(value)) if callable(value) else value
+    return name_of(value) if callable(value) else value

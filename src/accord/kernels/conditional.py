@@ -9,7 +9,7 @@ from ..core.errors import OptionError
 from ..core.options import checks_fields
 from ..core.position import Position
 from ..core.stats import Stat
-from .base import ACCEPTANCE_RATE
+from .base import ACCEPTANCE_RATE, name_of
 from .drawn import AbstractDrawn
 from .formula import Formula, Function
 
@@ -82,8 +82,7 @@ class Conditional(AbstractDrawn):
 
     def described(self) -> dict[str, Any]:
         """See `AbstractKernel.described`."""
-        name = getattr(self.function, "__qualname__", repr(self.function))
-        return {"name": type(self).__name__, "function": name}
+        return {"name": type(self).__name__, "function": name_of(self.function)}
 
     def measured(self, old: Position, new: Position, is_good: Any, dtype: Any) -> Any:
         """See `AbstractDrawn.measured`: 1, or 0 where rounding has led out of the support."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from jaxtyping import Array, Float, Int, UInt32
 
+from ..core.guided import Lookahead, Proposal
 from ..core.position import Position
 from ..core.tree import node
 from ..resampling import AbstractConditionalResampling
@@ -70,11 +71,14 @@ class Trajectory:
 class Marginal:
     """Log density of all other unknowns, with the states of a series integrated out by particles: an estimate.
 
-    **Fields**: `names`, of the states and of unknowns where the series begins; `particles`, how many.
+    **Fields**: `names`, of the states and of unknowns where the series begins; `particles`, how many; `proposal` and
+    `lookahead`, by which they look at the data, or None.
     """
 
     names: tuple[str, ...]
     particles: int
+    proposal: Proposal | None = None
+    lookahead: Lookahead | None = None
 
 
 @node

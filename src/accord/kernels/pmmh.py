@@ -11,12 +11,13 @@ from jaxtyping import Array, Bool, Float, Int
 
 from ..adaptation.robust import Robust
 from ..core import keys
-from ..core.errors import OptionError
+from ..core.errors import OptionError, StorageError
+from ..core.guided import Lookahead, Proposal, check_functions
 from ..core.options import checks_fields, positive_count
 from ..core.position import Position
 from ..core.stats import Ending, Info, Stat
 from ..core.tree import node, where
-from .base import ACCEPTANCE_RATE, AbstractKernel, AbstractState, acceptance_of, ending_of, stats_of
+from .base import ACCEPTANCE_RATE, AbstractKernel, AbstractState, acceptance_of, ending_of, name_of, stats_of
 from .formula import Draw, Marginal
 from .options import check_tuning
 from .places import Part, Places, listed
@@ -75,6 +76,9 @@ class PMMH(AbstractKernel):
     - `particles`: of each filter; in [2, 65536]. None takes as many as make the standard deviation of the estimate
       about 1.2 at a central point, which a pilot finds: a short run before the others, from draws of the prior. Chains
       start where it has been, unless there is an `init=`.
+    - `proposal`, `lookahead`: functions of `(values, carry, x)`, as of `infer.filter`, by which particles look at the
+      data before they move; `values` are the parameters by name. Where observations say much, fewer particles do. A
+      stored run does not hold the functions: give them, `infer.resume(path, model, sampler=infer.PMMH(...))`.
     - `target_accept`: acceptance rate that the walk is tuned to, as `RandomWalk(metric="robust")` is; in (0, 1).
     - `estimate_sd`: leave it out. The standard deviation of the estimate at a central point, which the pilot measures;
       `draws.manifest["sampler"]` has it and the number of particles. If it is given, there is no pilot.
@@ -103,6 +107,8 @@ class PMMH(AbstractKernel):
     whole_if_discrete: ClassVar[Any] = ...
 
     particles: int | None = eqx.field(static=True, default=None)
+    proposal: Proposal | None = eqx.field(static=True, default=None, kw_only=True)
+    lookahead: Lookahead | None = eqx.field(static=True, default=None, kw_only=True)
     target_accept: float = eqx.field(static=True, default=0.15, kw_only=True)
     estimate_sd: float | None = eqx.field(static=True, default=None, kw_only=True)
     places: Places | None = eqx.field(static=True, default=None, kw_only=True)
@@ -112,6 +118,7 @@ class PMMH(AbstractKernel):
         check_tuning("PMMH", "auto", self.target_accept)
         if self.particles is not None:
             positive_count("PMMH: particles", self.particles, 2, _MOST_PARTICLES)
+        check_functions("PMMH", self.proposal, self.lookahead)
         if self.estimate_sd is not None and not self.estimate_sd >= 0:
             raise OptionError(
                 f"PMMH: estimate_sd is measured, and cannot be {self.estimate_sd!r}. Leave it out."
@@ -145,7 +152,12 @@ class PMMH(AbstractKernel):
         """See `AbstractKernel.formulas`."""
         assert self.places is not None, "a kernel that draws is placed before its run"
         assert self.particles is not None, "a pilot has found the number of particles"
-        return (Marginal(self.places.series, self.particles),)
+        return (Marginal(self.places.series, self.particles, self.proposal, self.lookahead),)
+
+    @property
+    def compiled(self) -> Self:
+        """See `AbstractKernel.compiled`: what the functions compute is compared in their place."""
+        return replace(super().compiled, proposal=None, lookahead=None)
 
     def bound(self, draws: tuple[Draw, ...]) -> Self:
         """See `AbstractKernel.bound`."""
@@ -155,12 +167,29 @@ class PMMH(AbstractKernel):
     def described(self) -> dict[str, Any]:
         """See `AbstractKernel.described`."""
         sd = self.estimate_sd
+        functions = {"proposal": self.proposal, "lookahead": self.lookahead}
         return {
             "name": type(self).__name__,
             "particles": self.particles,
             "target_accept": self.target_accept,
             "estimate_sd": None if sd is None or not math.isfinite(sd) else sd,
+            **{word: name_of(function) for word, function in functions.items() if function is not None},
         }
+
+    @classmethod
+    def from_described(cls, options: dict[str, Any], build: Any) -> Self:
+        """See `AbstractKernel.from_described`.
+
+        **Raises** `StorageError` where the run had functions, of which a manifest has the names alone.
+        """
+        del build
+        for word in ("proposal", "lookahead"):
+            if word in options:
+                raise StorageError(
+                    f"the run used infer.PMMH with the {word} {options[word]}, and a stored run has the name of a "
+                    "function alone. Give it: infer.resume(path, model, sampler=infer.PMMH(...))."
+                )
+        return cls(**options)
 
     @property
     def adaptation(self) -> Robust:

@@ -56,7 +56,8 @@ def trajectory_of(density: LogDensity, formula: Trajectory) -> TrajectoryDraw:
 
 def marginal_of(density: LogDensity, formula: Marginal) -> MarginalDraw:
     """Return the estimate of the log density of parameters. Raises as `MarginalDraw.of`."""
-    return MarginalDraw.of(density, formula.names, formula.particles, "PMMH")
+    functions = formula.proposal, formula.lookahead
+    return MarginalDraw.of(density, formula.names, formula.particles, *functions, "PMMH")
 
 
 def _drawn(target: LogDensity, formula: Needed) -> Callable[..., Any]:

@@ -20,7 +20,6 @@ from ..density.simulate import prior_position
 from ..density.unknowns import free_of
 from ..executors.pools import one_blas_thread
 from ..kernels import PMMH, AbstractKernel
-from ..kernels.formula import Marginal
 from ..kernels.places import Part
 from ..particles.marginal import MarginalDraw
 from ..programs.standalone import check_traced, compile_alone
@@ -74,7 +73,8 @@ def _measured(sampler: PMMH, density: LogDensity, seed: int) -> tuple[PMMH, From
     walk: Any = at
     for number in range(_ROUNDS):
         count = next_count
-        draw = marginal_of(density, Marginal(places.series, count))
+        (formula,) = replace(sampler, particles=count).formulas
+        draw = marginal_of(density, formula)
         target: Any = root.dtype.type(sampler.target_accept)
         arguments = (at, root, keys.fold(key, np.uint32(number)), target)
         program = compile_alone(density, _round(draw, part), *arguments)

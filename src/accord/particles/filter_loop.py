@@ -1,6 +1,6 @@
 """Run the scan of a model as a particle filter: move, weigh, and resample where few particles have the weight."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core.errors import OptionError
+from ..core.guided import Lookahead, Proposal
 from ..language import LoopResult
 from ..resampling import AbstractResampling, Uniforms
 from . import weights
@@ -17,17 +18,11 @@ from .moves import Moved, Moves
 from .numbers import PROPOSE, RESAMPLE, key_of
 from .paths import along, chosen, gathered, path_of
 
-Proposal = Callable[[Mapping[str, Any], Any, Any], Mapping[str, Any]]
-"""From values of the given unknowns, the carry and an entry of `xs` to a distribution for each state."""
-
-Lookahead = Callable[[Mapping[str, Any], Any, Any], Any]
-"""From the same to the log of how well a particle will explain the step."""
-
 
 @dataclass(frozen=True)
 class Way:
     """How particles are moved. **Fields**: `particles`, their number; `ess`, the share below which they are resampled;
-    `resampling`; `proposal` and `lookahead`, or None.
+    `resampling`; `proposal` and `lookahead`, or None; `asked`, the name with which errors begin.
     """
 
     particles: int
@@ -35,6 +30,7 @@ class Way:
     resampling: AbstractResampling
     proposal: Proposal | None = None
     lookahead: Lookahead | None = None
+    asked: str = "infer.filter"
 
 
 class FilterLoop(ParticleLoop):
@@ -114,7 +110,7 @@ class FilterLoop(ParticleLoop):
             found = scheme.ancestors(weights.relative(log_weights), self.way.particles, uniforms)
         except jax.errors.TracerArrayConversionError as error:
             raise OptionError(
-                f"infer.filter: {type(scheme).__name__}.ancestors calls NumPy, and within a filter its weights are "
+                f"{self.way.asked}: {type(scheme).__name__}.ancestors calls NumPy, and within a filter its weights are "
                 "arrays of JAX. Write it with jax.numpy where `weights` is a jax.Array."
             ) from error
         return jnp.asarray(found).astype(dtype)
@@ -129,13 +125,13 @@ class FilterLoop(ParticleLoop):
         values, log_prob = {}, jnp.zeros((), moves.dtype)
         if not isinstance(proposed, Mapping):
             raise OptionError(
-                "infer.filter: the proposal must return a mapping from each state of the step to its distribution, got "
-                f"{type(proposed).__name__}."
+                f"{self.way.asked}: the proposal must return a mapping from each state of the step to its "
+                f"distribution, got {type(proposed).__name__}."
             )
         for place, name in enumerate(moves.states.values()):
             if name not in proposed:
                 raise OptionError(
-                    f"infer.filter: the proposal returns no distribution for the state {name!r}; it returned "
+                    f"{self.way.asked}: the proposal returns no distribution for the state {name!r}; it returned "
                     f"{', '.join(map(repr, proposed)) or 'none'}."
                 )
             values[name] = proposed[name].sample(jax.random.fold_in(own, place))

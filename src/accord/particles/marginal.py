@@ -1,9 +1,12 @@
 """Estimate the log density of parameters, with the states of a series integrated out by a particle filter."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 
+from ..core.guided import Lookahead, Proposal
 from ..core.position import Position
 from ..core.tree import shapes
 from ..density import LogDensity
@@ -31,18 +34,24 @@ def series_of(density: LogDensity, asked: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class MarginalDraw:
-    """How to estimate, and to draw states with it. **Fields**: `fit` of particles to the model; `way`; `asked`."""
+    """How to estimate, and to draw states with it. **Fields**: `fit` of particles to the model; `way`."""
 
     fit: Fit
     way: Way
-    asked: str
 
     @staticmethod
-    def of(density: LogDensity, names: tuple[str, ...], particles: int, asked: str) -> "MarginalDraw":
+    def of(
+        density: LogDensity,
+        names: tuple[str, ...],
+        particles: int,
+        proposal: Proposal | None,
+        lookahead: Lookahead | None,
+        asked: str,
+    ) -> "MarginalDraw":
         """Find the series of which these unknowns are the states. Raises as `series_of`."""
         run, pieces = runs_of(density, asked)
         fit = fit_of(run, names, asked, pieces, shapes(density.data), has_conditions=False)
-        return MarginalDraw(fit, Way(particles, _ESS, Systematic()), asked)
+        return MarginalDraw(fit, Way(particles, _ESS, Systematic(), proposal, lookahead, asked))
 
     def estimated(
         self, density: LogDensity, position: Position, words: jax.Array
@@ -57,10 +66,17 @@ class MarginalDraw:
             lambda handlers: sites_of(density, pieces, density.data, handlers),
             self.fit,
             self.way,
-            {},
+            self._given(density, pieces),
             jax.random.wrap_key_data(words, impl="threefry2x32"),
             1,
         )
         values = {name: found["trajectories"][name][0] for name in self.fit.names}
-        drawn = position_with(density, position, values, self.asked)
+        drawn = position_with(density, position, values, self.way.asked)
         return drawn, found["log_likelihood"], found["bad"]
+
+    def _given(self, density: LogDensity, pieces: Mapping[str, jax.Array]) -> dict[str, Any]:
+        """Return the values of the other unknowns, for functions that look at them."""
+        if self.way.proposal is None and self.way.lookahead is None:
+            return {}
+        sites = sites_of(density, pieces, density.data, ())
+        return {name: sites[name].value for name in pieces if name not in self.fit.names}

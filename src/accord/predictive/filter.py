@@ -10,6 +10,7 @@ import numpy as np
 from ..core import keys
 from ..core import precision as precisions
 from ..core.errors import OptionError
+from ..core.guided import Lookahead, Proposal, check_functions
 from ..core.options import checks_options, positive_count, shown
 from ..core.precision import Precision
 from ..core.series import InMemory
@@ -18,7 +19,7 @@ from ..density.matching import Held
 from ..executors import AbstractExecutor
 from ..language import Model
 from ..mcmc.draws import Draws
-from ..particles.filter_loop import Lookahead, Proposal, Way
+from ..particles.filter_loop import Way
 from ..particles.filtered import filtered
 from ..particles.fit import Fit, fit_of, particle_unknowns
 from ..resampling import AbstractResampling, Systematic
@@ -90,17 +91,14 @@ def filter(
     """
     check_model("filter", model)
     check_kind("resampling", resampling, AbstractResampling, "infer.Systematic()")
-    for word, given in (("proposal", proposal), ("lookahead", lookahead)):
-        if given is not None and not callable(given):
-            raise OptionError(
-                f"{_NAME}: {word} must be a function of (values, carry, x), got {shown(given)}."
-            )
+    check_functions(_NAME, proposal, lookahead)
     way = Way(
         positive_count(f"{_NAME}: particles", particles, maximum=_MOST_PARTICLES),
         _share(ess),
         resampling,
         proposal,
         lookahead,
+        _NAME,
     )
     count = positive_count(f"{_NAME}: trajectories", trajectories, maximum=_MOST_TRAJECTORIES)
     is_one = not isinstance(values, RESULTS)
