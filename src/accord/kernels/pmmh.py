@@ -155,9 +155,10 @@ class PMMH(AbstractKernel):
         return (Marginal(self.places.series, self.particles, self.proposal, self.lookahead),)
 
     @property
-    def compiled(self) -> Self:
+    def compiled(self) -> "PMMH":
         """See `AbstractKernel.compiled`: what the functions compute is compared in their place."""
-        return replace(super().compiled, proposal=None, lookahead=None)
+        kernel: Any = super().compiled
+        return replace(kernel, proposal=None, lookahead=None)
 
     def bound(self, draws: tuple[Draw, ...]) -> Self:
         """See `AbstractKernel.bound`."""
