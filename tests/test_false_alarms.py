@@ -42,7 +42,7 @@ RATES = {
     "evidence/test_importance.py": 2e-9,
     "evidence/test_thermodynamic.py": 2e-9 + 2 * 2e-9,
     "evidence/test_stepping_stones.py": 2 * 2e-9 + 2e-9,
-    "branches/test_divide.py": (2 + 3 * 8 + 3 * 5 + 5 + 1) * 2e-9,
+    "branches/test_divide.py": (2 + 4 * 8 + 4 * 5 + 5 + 1) * 2e-9,
     "watch/test_watcher.py": 1e-6,
     "vi/test_bounds_by_entry.py": (2 * 9 + 2) * 2e-9,
     "vi/test_closed_divergences.py": 48 * 2e-9,

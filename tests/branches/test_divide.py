@@ -34,6 +34,12 @@ def tempered(program: Any, seed: int) -> Any:
     return infer.smc(program, infer.RandomWalk(), **options)
 
 
+def nested(program: Any, seed: int) -> Any:
+    return infer.evidence(
+        program, infer.NestedSampling(live=1000, seed=seed, quiet=True, progress=False)
+    ).draws
+
+
 @ac.model
 def two_noises(y: float) -> None:
     """Of families F49: the programs have posteriors of different widths, .71 and .0995."""
@@ -165,7 +171,7 @@ def test_labels_that_are_summed_out_within_a_program_are_exact_too() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("run", [quick, tempered, None])
+@pytest.mark.parametrize("run", [quick, tempered, nested, None])
 def test_a_number_of_parts_that_is_drawn_has_its_posterior(run: Any) -> None:
     prior, y = dist.Categorical(jnp.array([0.1, 0.2, 0.3, 0.4])), 3.0
     divided = infer.divide(sum_of_some(prior, y), run, seed=3)

@@ -15,14 +15,14 @@ from ..mcmc.draws import Draws
 from ..mcmc.sample import sample
 from ..predictive.source import check_model
 from ..report.log_evidence import LogEvidence
-from ..smc.result import SMCDraws
+from ..smc.weighted import AbstractWeightedDraws
 from .exact import exact_log_evidence
 from .findings import findings
 from .programs import Program, programs_of
 from .result import Divided, ProgramDraws
 from .weighing import weighed
 
-Run = Callable[..., Draws | SMCDraws]
+Run = Callable[..., Draws | AbstractWeightedDraws]
 
 
 @checks_options
@@ -48,8 +48,9 @@ def divide(
 
     **Arguments**
     - `target`: a model called with its data.
-    - `run`: how to draw from a program, a function of a model and `seed=`, with a result of `infer.sample` or
-      `infer.smc`; such as `lambda program, seed: infer.smc(program, seed=seed, quiet=True)`. None is `infer.sample`.
+    - `run`: how to draw from a program, a function of a model and `seed=`, with a result of `infer.sample`
+      or `infer.smc`, or the draws of nested sampling; such as `lambda program, seed: infer.smc(program, seed=seed,
+      quiet=True)`, or `infer.evidence(program, infer.NestedSampling(seed=seed)).draws`. None is `infer.sample`.
     - `values`: by site, those to take of all that it has; needed where they have no end, as of a Poisson distribution.
       The others are left out: a notice says how probable they are before the data.
     - `method`: of the evidence, from draws of `infer.sample`: see `infer.evidence`.
@@ -97,7 +98,7 @@ def divide(
             f"infer.divide: no statement of the model {model.name!r} depends on what is drawn, so that there is one "
             "program only. Use infer.sample(model)."
         )
-    found: list[tuple[Program, Draws | SMCDraws | None, LogEvidence]] = []
+    found: list[tuple[Program, Draws | AbstractWeightedDraws | None, LogEvidence]] = []
     for program in division.programs:
         try:
             draws, height = _conquered(program, run or _sampled, method, seed)
@@ -129,20 +130,20 @@ def divide(
 
 def _conquered(
     program: Program, run: Run, method: AbstractEvidenceMethod | None, seed: int
-) -> tuple[Draws | SMCDraws | None, LogEvidence]:
+) -> tuple[Draws | AbstractWeightedDraws | None, LogEvidence]:
     """Return the draws of a program, and its evidence."""
     exact = exact_log_evidence(program.model)
     if exact is not None:
         return None, LogEvidence(exact, 0.0)
     draws = run(program.model, seed=program.seed(seed))
-    if not isinstance(draws, Draws | SMCDraws):
+    if not isinstance(draws, Draws | AbstractWeightedDraws):
         raise OptionError(
-            "infer.divide: run must return draws of infer.sample or infer.smc, from which the evidence of a program is "
-            f"known, got {type(draws).__name__}."
+            "infer.divide: run must return draws of infer.sample, of infer.smc or of infer.NestedSampling (`.draws` "
+            f"of its evidence), from which the evidence of a program is known; got {type(draws).__name__}."
         )
     if not draws.complete:
         return draws, LogEvidence(np.nan, np.nan)
-    return draws, draws.log_evidence if isinstance(draws, SMCDraws) else evidence(draws, method)
+    return draws, draws.log_evidence if isinstance(draws, AbstractWeightedDraws) else evidence(draws, method)
 
 
 def _sampled(program: Model, *, seed: int) -> Draws:

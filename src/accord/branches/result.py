@@ -19,7 +19,7 @@ from ..language import Model
 from ..mcmc.draws import Draws
 from ..report.log_evidence import LogEvidence
 from ..resampling import Systematic
-from ..smc.result import SMCDraws
+from ..smc.weighted import AbstractWeightedDraws
 
 if TYPE_CHECKING:
     from ..report.summary import Summary
@@ -31,7 +31,8 @@ class ProgramDraws:
 
     **Fields**
     - `values` of the sites that decide which statements run; `model`, with these as conditions.
-    - `draws` of it: `Draws` or `SMCDraws`; None where it has no unknown but discrete ones that are summed out.
+    - `draws` of it: `Draws`, `SMCDraws` or `NestedDraws`; None where it has no unknown but discrete ones that are
+      summed out.
     - `log_evidence`, of the data and of these values, with its standard error; 0 where it is exact.
     - `probability` of the program given the data, and its `standard_error`; NaN where evidences are not known well
       enough.
@@ -39,7 +40,7 @@ class ProgramDraws:
 
     values: Mapping[str, Any]
     model: Model
-    draws: Draws | SMCDraws | None
+    draws: Draws | AbstractWeightedDraws | None
     log_evidence: LogEvidence
     probability: float
     standard_error: float
