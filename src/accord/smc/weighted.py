@@ -9,6 +9,7 @@ import numpy as np
 from ..core import keys
 from ..core.by_site import BySite
 from ..core.errors import OptionError
+from ..core.notice import Notice
 from ..core.series import AbstractSeries
 from ..core.tracebacks import entry_points
 from ..density import LogDensity
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 class AbstractWeightedDraws(AbstractApproximation, BySite):
     """Abstract base class of draws with weights, `SMCDraws` and `NestedDraws`: what both have.
 
-    **Fields**: `drawn`, of equal weight; `log_evidence`; `complete`, whether all of the run came to its end.
+    **Fields**: `drawn`, of equal weight; `log_evidence`; `complete`, whether all of the run came to its end;
+    `notices`, what to know before using the draws.
 
     **Example**
 
@@ -39,6 +41,7 @@ class AbstractWeightedDraws(AbstractApproximation, BySite):
     drawn: GuideDraws
     log_evidence: LogEvidence
     complete: bool
+    notices: tuple[Notice, ...]
 
     def attached(self, density: LogDensity) -> Self:
         """Return it with its model."""
