@@ -1,6 +1,7 @@
 """Take a part of the entries of a plate at random, without replacement."""
 
 from dataclasses import dataclass
+from functools import partial
 from math import isqrt
 from typing import Any
 
@@ -28,6 +29,7 @@ are computed."""
 _ROUNDS = 8
 
 
+@partial(jax.jit, static_argnames=("size", "count"), inline=True)  # traced once, however often a model is
 def part_of(key: Any, size: int, count: int, step: Any = None) -> Int[Array, " count"]:
     """Return `count` different numbers below `size`, by a JAX key: its first places under a permutation.
 

@@ -1,12 +1,10 @@
 """Judge importance weights."""
 
-import importlib
-import warnings
-
 import numpy as np
 
 from ..core.series import AbstractSeries
 from .diagnostics import ess_mean
+from .pareto import smoothed_tail
 
 _FEWEST = 25  # draws whose largest fifth has a shape
 _EQUAL = 1e-10  # in nats; beyond, differences are rounding
@@ -35,8 +33,7 @@ def smoothed(log_weights: np.ndarray, relative_ess: float = 1.0) -> tuple[np.nda
     **Arguments**: `log_weights`, shape `(draw,)`, -inf allowed, up to a constant; `relative_ess`, effective draws for
     each draw, by which the tail is longer.
 
-    **Source**: Vehtari, Simpson, Gelman, Yao & Gabry (2024), "Pareto smoothed importance sampling", JMLR 25(72), by
-    `arviz_stats`.
+    **Source**: Vehtari, Simpson, Gelman, Yao & Gabry (2024), "Pareto smoothed importance sampling", JMLR 25(72).
     """
     largest, count = log_weights.max(initial=-np.inf), len(log_weights)
     equal = np.full(count, -np.log(count))
@@ -47,17 +44,9 @@ def smoothed(log_weights: np.ndarray, relative_ess: float = 1.0) -> tuple[np.nda
         return equal, 0.0
     if count < _FEWEST:
         return shifted - np.log(np.sum(np.exp(shifted))), float("inf")
-    smooth = importlib.import_module("arviz_stats.base").array_stats.psislw
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about tails, for which there are notices
-        try:
-            found, k = smooth(
-                -shifted, r_eff=relative_ess
-            )  # it takes log likelihoods, of which weights are the inverse
-        except ValueError:  # a tail of equal weights
-            return shifted - np.log(np.sum(np.exp(shifted))), 0.0
+    found, k = smoothed_tail(shifted, relative_ess)
     found = np.where(np.isneginf(log_weights), -np.inf, found)
-    return found - np.log(np.sum(np.exp(found))), float(k) if np.isfinite(k) else float("inf")
+    return found - np.log(np.sum(np.exp(found))), k
 
 
 def good_k(num_draws: int) -> float:
