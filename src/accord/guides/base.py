@@ -30,7 +30,9 @@ class AbstractGuide(Module):
     - `draw` and `log_prob` are traced, for one draw at a time.
 
     **Class variables**: `is_point`: whether it has no spread, so that its density is left out; `is_factorised`: whether
-    it is an independent normal for each coordinate, with `loc` and `log_scale`; `has_density`: whether the density of
+    it is an independent normal for each coordinate, with `loc` and `log_scale`; `is_affine`: whether its coordinates
+    may be turned, so that it begins with the correlations of the posterior; `is_widened`: whether its parameters may
+    begin with them, by `widened`; `has_density`: whether the density of
     a draw is known; `rate`, the first step size of the default optimiser.
 
     **Example**: a normal with unit variances, of which the means are fitted.
@@ -51,6 +53,8 @@ class AbstractGuide(Module):
 
     is_point: ClassVar[bool] = False
     is_factorised: ClassVar[bool] = False
+    is_affine: ClassVar[bool] = False
+    is_widened: ClassVar[bool] = False
     has_density: ClassVar[bool] = True
     rate: ClassVar[float] = 1e-2
 
@@ -84,6 +88,11 @@ class AbstractGuide(Module):
         """
         del places
         return self
+
+    def widened(self, params: Params, root: Float[np.ndarray, "dim dim"]) -> Params:
+        """Return parameters with about the covariance `root root'`, from those at which it starts; NumPy."""
+        del root
+        return params
 
     def towards(self, log_density: Callable[[Array], Array]) -> "AbstractGuide":
         """Return the guide that draws for a posterior with this log density: itself, unless draws follow it; traced.

@@ -39,6 +39,7 @@ class Flow(AbstractGuide):
     2
     """
 
+    is_affine: ClassVar[bool] = True
     rate: ClassVar[float] = 1e-3  # larger steps of networks make the bound jump
 
     layers: int = eqx.field(static=True, default=4, kw_only=True)

@@ -1,6 +1,6 @@
 """Approximate a posterior by a multivariate normal distribution."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +25,8 @@ class FullRank(AbstractGuide):
     >>> infer.fit(coin(4, heads), infer.guides.FullRank(), quiet=True).guide
     FullRank()
     """
+
+    is_affine: ClassVar[bool] = True
 
     def start(self, key: UInt32[np.ndarray, " 2"], dim: int, dtype: np.dtype) -> Params:
         """See `AbstractGuide.start`."""

@@ -1,7 +1,7 @@
 """Approximate a posterior by a normal distribution whose correlations have low rank."""
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -34,6 +34,8 @@ class LowRank(AbstractGuide):
     LowRank(rank=1)
     """
 
+    is_widened: ClassVar[bool] = True
+
     rank: int | None = eqx.field(static=True, default=None, kw_only=True)
 
     def __check_init__(self) -> None:
@@ -56,6 +58,18 @@ class LowRank(AbstractGuide):
             "log_scale": np.zeros(dim, dtype),
             "columns": columns.astype(dtype),
         }
+
+    def widened(self, params: Params, root: Float[np.ndarray, "dim dim"]) -> Params:
+        """See `AbstractGuide.widened`: by the widest directions of the covariance, and the mean of the others.
+
+        **Source**: Tipping & Bishop (1999), "Probabilistic principal component analysis", J. R. Statist. Soc. B 61(3).
+        """
+        dim, rank = params["columns"].shape
+        vectors, widths, _ = np.linalg.svd(np.asarray(root, float))
+        rest = np.mean(widths[min(rank, dim - 1) :] ** 2)
+        columns = vectors[:, :rank] * np.sqrt(np.maximum(widths[:rank] ** 2 / rest - 1, 0))
+        log_scale = np.full_like(params["log_scale"], 0.5 * np.log(rest))
+        return params | {"log_scale": log_scale, "columns": columns.astype(params["columns"].dtype)}
 
     def draw(
         self, params: Params, noise: Float[Array, " noise"]

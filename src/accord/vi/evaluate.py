@@ -63,7 +63,7 @@ class Fitted:
             return jax.vmap(draw)(noise) if is_cheap else jax.lax.map(draw, noise)
 
         coordinates, log_q = to_numpy(compile_alone(density, draws, *arguments)(*arguments))
-        scales = np.sum(np.log(np.asarray(self.frame.scale, float))[~is_point])
+        scales = np.sum(np.log(np.diag(self.frame.matrix()))[~is_point])
         return np.asarray(self.frame.position(coordinates)), np.asarray(log_q, float) - scales
 
 

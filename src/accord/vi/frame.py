@@ -13,12 +13,18 @@ SCALE = 0.1
 """Standard deviation of a guide before anything is known, in unconstrained units."""
 
 
+Scale = Float[Array, " dim"] | Float[Array, "dim dim"]
+"""Scales of coordinates: of each, or a lower triangular matrix by which they are also turned."""
+
+
 @node
 class Frame:
-    """Coordinates of a guide: a position is `location + scale * coordinates`; shape `(dim,)` each."""
+    """Coordinates of a guide, shape `(dim,)`: a position is `location + scale * coordinates`, a product of matrices if
+    `scale` is one.
+    """
 
     location: Float[Array, " dim"]
-    scale: Float[Array, " dim"]
+    scale: Scale
 
     @staticmethod
     def at(location: np.ndarray) -> "Frame":
@@ -29,7 +35,14 @@ class Frame:
 
     def position(self, coordinates: Any) -> Any:
         """Return positions at coordinates, shape `(..., dim)`."""
-        return self.location + self.scale * coordinates
+        if self.scale.ndim == 1:
+            return self.location + self.scale * coordinates
+        return self.location + jnp.matmul(coordinates, self.scale.T, precision="highest")
+
+    def matrix(self) -> np.ndarray:
+        """Return the scales as a matrix in float64; NumPy."""
+        scale = np.asarray(self.scale, float)
+        return scale if scale.ndim == 2 else np.diag(scale)
 
     def within(
         self, log_density: Callable[[Any], Any], is_point: Bool[np.ndarray, " dim"]
@@ -46,5 +59,5 @@ class Frame:
 
     def log_volume(self, is_point: Bool[np.ndarray, " dim"]) -> Any:
         """Return the log volume of the unit cube of coordinates that are no points, shape `()`; traced."""
-        logs = jnp.log(self.scale)
+        logs = jnp.log(self.scale if self.scale.ndim == 1 else jnp.diagonal(self.scale))
         return jnp.sum(logs[np.flatnonzero(~is_point)] if is_point.any() else logs)

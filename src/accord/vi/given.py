@@ -8,23 +8,25 @@ from jaxtyping import Array, Float, UInt32
 from ..core import keys
 from ..core.tree import node
 from ..guides.base import AbstractGuide, Params
+from .frame import Scale
 from .objectives.base import AbstractObjective
 
-STEPS, FIXED, START = 0, 1, 2
-"""Keys of a restart: of its steps, of noise that stays the same, and of the parameters at which it starts."""
+STEPS, FIXED, START, TURN = range(4)
+"""Keys of a restart: of its steps, of noise that stays the same, of the parameters at which it starts, and of the
+places whose gradients turn its coordinates."""
 
 
 @node
 class Given:
     """Arguments of the program of a stage that are a restart's own.
 
-    **Fields**: `locations`, shape `(candidate, dim)`, of frames, and `scale`, shape `(dim,)`, of all; `start`, the
+    **Fields**: `locations`, shape `(candidate, dim)`, of frames, and `scale` of all, as of a frame; `start`, the
     parameters to begin with; `words`, the key of the restart; `noise`, shape `(draw, noise)`, for an objective whose
     draws are fixed.
     """
 
     locations: Float[Array, "candidate dim"]
-    scale: Float[Array, " dim"]
+    scale: Scale
     start: Params
     words: UInt32[Array, " 2"]
     noise: Float[Array, "draw noise"]

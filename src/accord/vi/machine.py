@@ -14,6 +14,7 @@ from ..density import LogDensity
 from ..executors.pools import one_blas_thread
 from ..guides.base import Params
 from ..mcmc.start.search import StartFailedError
+from ..optimise.surface import in_batches
 from ..programs.standalone import check_traced, compile_alone
 from ..runs.fingerprint import NUM_POINTS, Fingerprint, fixed_points
 from ..runs.method import AbstractPlanned
@@ -23,6 +24,7 @@ from .given import Given
 from .plan import Plan, frame_after
 from .restart import Restart, Stretch
 from .stage import MOST_STEPS, NUM_CANDIDATES, Stage, StageState
+from .turn import roots
 from .written.guide import Written
 from .written.start import NoBoundError
 from .written.target import WithGuide
@@ -48,7 +50,7 @@ class StageProgram:
     def of(density: LogDensity, stage: Stage) -> "StageProgram":
         """Compile it, in the scope of the density's precision."""
         blank = np.zeros((NUM_CANDIDATES, stage.dim))
-        given = stage.given(0, 0, blank, np.ones(stage.dim))
+        given = stage.given(0, 0, blank, np.eye(stage.dim) if stage.is_turned else np.ones(stage.dim))
         state = to_numpy(jax.jit(stage.begin)(given))
 
         def advance(density: LogDensity, state: Any, given: Any, limit: Any) -> Any:
@@ -82,10 +84,15 @@ class StageProgram:
 
 @dataclass(frozen=True, eq=False)
 class FitMachine(AbstractMachine[Restart]):
-    """Programs of all stages. **Fields**: `plan`; `programs`, one for each stage; `clock`, in seconds."""
+    """Programs of all stages.
+
+    **Fields**: `plan`; `programs`, one for each stage; `scores_at`, gradients at positions, where correlations
+    are told; `clock`, in seconds.
+    """
 
     plan: Plan
     programs: Sequence[StageProgram]
+    scores_at: Callable[[np.ndarray], np.ndarray] | None
     clock: Callable[[], float]
 
     def work(
@@ -150,8 +157,7 @@ class FitMachine(AbstractMachine[Restart]):
         """Return a restart whose stage has begun, at the best of its candidates."""
         program, plan = self.programs[restart.stage], self.plan
         if restart.frame is not None:
-            locations = np.tile(restart.frame[0], (NUM_CANDIDATES, 1))
-            return self._tried(restart, program, locations, restart.frame[1], is_one=True)
+            return self._begun_in(restart, program, *restart.frame)
         points, number = plan.points, restart.number
         tries = points.num_tries(number)
         for first in range(0, tries, NUM_CANDIDATES):
@@ -163,17 +169,31 @@ class FitMachine(AbstractMachine[Restart]):
         first_place = points.position(plan.seed, number, 0, plan.dim)
         raise StartFailedError(number, first_place, tries, points.origin, "restart")
 
+    def _begun_in(
+        self, restart: Restart, program: StageProgram, location: np.ndarray, scale: np.ndarray
+    ) -> Restart:
+        """Return a restart whose stage has begun at a mean field, or with the correlations there if that is better."""
+        stage, seed, number = program.stage, self.plan.seed, restart.number
+        ways: list[tuple[np.ndarray, Any]] = [(np.diag(scale) if stage.is_turned else scale, None)]
+        if self.scores_at is not None and stage.is_correlated:
+            for root in roots(self.scores_at, location, scale, seed, number):
+                ways.append((scale[:, None] * root, None) if stage.is_turned else (scale, root))
+        locations = np.tile(location, (NUM_CANDIDATES, 1))
+        begun = [self._tried(restart, program, locations, *way, is_one=True) for way in ways]
+        return min(begun, key=lambda each: float(each.state.tried[-1, 0]))
+
     def _tried(
         self,
         restart: Restart,
         program: StageProgram,
         locations: np.ndarray,
         scale: np.ndarray,
+        root: np.ndarray | None = None,
         *,
         is_one: bool = False,
     ) -> Restart:
-        """Return a restart that has tried its candidates; of equal ones, the last."""
-        given = program.stage.given(self.plan.seed, restart.number, locations, scale)
+        """Return a restart that has tried its candidates; of equal ones, the last. `root`, of its covariance."""
+        given = program.stage.given(self.plan.seed, restart.number, locations, scale, root)
         state = program.begin(given)
         if is_one:
             last: Any = np.asarray(NUM_CANDIDATES - 1, np.int32)
@@ -228,4 +248,10 @@ class VI(AbstractPlanned[Plan]):
         check_traced(self.density)
         meanwhile()
         programs = [StageProgram.of(self.density, stage) for stage in self.plan.stages]
-        return FitMachine(self.plan, programs, clock), {"compile": time.perf_counter() - began}
+        is_correlated = any(stage.is_correlated for stage in self.plan.stages)
+        scores_at = in_batches(self.density, _scores) if is_correlated else None
+        return FitMachine(self.plan, programs, scores_at, clock), {"compile": time.perf_counter() - began}
+
+
+def _scores(density: LogDensity, positions: Any) -> Any:
+    return jax.lax.map(jax.grad(density), positions)

@@ -29,6 +29,7 @@ from .plateau import ELBOPlateau
 from .restart import Restart
 from .stage import Stage
 from .steppers.newton import MOST_STEPS as MOST_STEPS_OF_NEWTON
+from .turn import MAX_DIM as MOST_CORRELATED
 from .written.by_entry import with_row
 from .written.divergence import with_closed
 from .written.guide import Written
@@ -138,7 +139,9 @@ def stages_of(
         is_side_by_side = are_side_by_side(density, num_draws)
         levels = NUM_LEVELS if is_default and not is_matched else 0
         measure = Measure(guide, objective, dim, dtype, is_side_by_side, minibatch)
-        return Stage(phase, measure, optimizer, most, levels)
+        takes = (guide.is_affine or guide.is_widened) and not is_matched
+        is_correlated = takes and minibatch is None and dim <= MOST_CORRELATED
+        return Stage(phase, measure, optimizer, most, levels, is_correlated)
 
     if isinstance(guide, Laplace):
         climb = stage(START, MeanField(), Height(), None, max(num_steps, _MOST_CLIMBED))

@@ -66,6 +66,7 @@ class Stage:
     - `measure`: what steps are taken by.
     - `optimizer`, of optax, or None for a climb and for objectives with steps of their own.
     - `num_steps`, at most; `num_levels`: how often steps become ten times smaller before the fit may end.
+    - `is_correlated`: whether it begins with the correlations around a mean field.
     """
 
     phase: str
@@ -73,6 +74,7 @@ class Stage:
     optimizer: Any
     num_steps: int
     num_levels: int
+    is_correlated: bool = False
 
     @property
     def guide(self) -> AbstractGuide:
@@ -95,14 +97,27 @@ class Stage:
         return self.measure.dtype
 
     @property
+    def is_turned(self) -> bool:
+        """Return whether scales of its coordinates are a matrix."""
+        return self.is_correlated and self.guide.is_affine
+
+    @property
     def is_climb(self) -> bool:
         """Return whether it climbs to the maximum of a function, which it knows when it is there."""
         return self.optimizer is None and (self.objective.is_fixed or self.guide.is_point)
 
-    def given(self, seed: int, restart: int, locations: np.ndarray, scale: np.ndarray) -> Given:
-        """Return what a restart gives: NumPy; `locations`, shape `(candidate, dim)`."""
+    def given(
+        self,
+        seed: int,
+        restart: int,
+        locations: np.ndarray,
+        scale: np.ndarray,
+        root: np.ndarray | None = None,
+    ) -> Given:
+        """Return what a restart gives: NumPy; `locations`, shape `(candidate, dim)`; `root`, of the covariance."""
         fixed = fixed_noise(self.objective, self.guide, seed, restart, self.dim, self.dtype)
         start = self.guide.start(key_of(seed, restart, START), self.dim, self.dtype)
+        start = start if root is None else self.guide.widened(start, root)
         words: Any = key_of(seed, restart, STEPS)
         parts: Any = (locations.astype(self.dtype), scale.astype(self.dtype), start, words, fixed)
         return Given(*parts)

@@ -44,10 +44,10 @@ def _normal(fitted: Fitted) -> AbstractBijector:
             return guide.draw(params, noise)[0]
 
         middle, slopes = np.asarray(draw(at)), np.asarray(jax.jacobian(draw)(at))
-    location, scale = (np.asarray(each, float) for each in (fitted.frame.location, fitted.frame.scale))
+    location, scale = np.asarray(fitted.frame.location, float), fitted.frame.matrix()
     # Slopes have a column for each number of the noise, which may be more than there are unknowns.
-    upper: Any = np.linalg.qr((scale[:, None] * slopes).T, mode="r")
-    return LowerCholeskyAffine(location + scale * middle, upper.T * np.sign(np.diag(upper)))
+    upper: Any = np.linalg.qr((scale @ slopes).T, mode="r")
+    return LowerCholeskyAffine(location + scale @ middle, upper.T * np.sign(np.diag(upper)))
 
 
 def _flow(fitted: Fitted) -> AbstractBijector:
@@ -57,7 +57,13 @@ def _flow(fitted: Fitted) -> AbstractBijector:
     for layer in range(guide.layers if num_leaves else 0):  # one unknown has nothing to couple
         leaves = [fitted.params[f"p{place}"][layer] for place in range(num_leaves)]
         parts += [Permute(np.arange(dim)[::-1]), _coupling(guide, dim, leaves)]
-    return Chain((*parts, _mean_field(fitted)))
+    if np.ndim(fitted.frame.scale) == 1:
+        return Chain((*parts, _mean_field(fitted)))
+    location, scale = np.asarray(fitted.frame.location, float), fitted.frame.matrix()
+    last = LowerCholeskyAffine(
+        location + scale @ fitted.params["loc"], scale * np.exp(fitted.params["log_scale"])
+    )
+    return Chain((*parts, last))
 
 
 def _coupling(guide: Flow, dim: int, leaves: list[Any]) -> Coupling:
