@@ -1,15 +1,17 @@
-"""Run Pathfinder of accord and of BlackJAX on posteriors of posteriordb, and write a table of how good their draws are.
+"""Run Pathfinder of accord and of others on posteriors of posteriordb, and write tables of how good their draws are.
 
-    python benchmarks/pathfinder_peers.py --database FOLDER [--library accord] [--env FOLDER] [--posteriors arK-arK]
+    python benchmarks/pathfinder_peers.py --database FOLDER [--library accord] [--env FOLDER] [--posteriors 'nes*']
     python benchmarks/pathfinder_peers.py --database FOLDER --page docs/variational.md
 
-`FOLDER` of the database is a clone of github.com/stan-dev/posteriordb. Both run in one environment, which is made in
-that of `--env` with this checkout and BlackJAX. Each run is a process of its own, without anything compiled, and a line
-of `results/pathfinder_peers.jsonl`; runs that are there are not made again. `--page` replaces the section of that name.
+`FOLDER` of the database is a clone of github.com/stan-dev/posteriordb. All run in one environment, which is made in
+that of `--env` with this checkout, BlackJAX, PyMC and httpstan, on the posteriors that have reference draws, those with
+few unknowns first. Each run is a process of its own, without anything compiled but by g++, and a line of
+`results/pathfinder_peers.jsonl`; runs that are there are not made again. `--page` replaces the section of that name.
 """
 
 import argparse
 import datetime
+import fnmatch
 import json
 import os
 import re
@@ -25,24 +27,21 @@ from one_posterior import on_posterior
 from results import Record, Results
 from tables import table
 
+sys.path.append(str(Path(__file__).resolve().parent / "pdb"))
+
+from database import Database
+from registry import problems
+
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "results" / "pathfinder_peers.jsonl"
-LIBRARIES = ("accord", "BlackJAX", "BlackJAX, long")
-POSTERIORS = (
-    "arK-arK",
-    "arma-arma11",
-    "earnings-logearn_interaction",
-    "eight_schools-eight_schools_noncentered",
-    "garch-garch11",
-    "gp_pois_regr-gp_regr",
-    "hmm_example-hmm_example",
-    "kidiq-kidscore_interaction",
-    "kilpisjarvi_mod-kilpisjarvi",
-    "low_dim_gauss_mix-low_dim_gauss_mix",
-    "mesquite-logmesquite",
-    "nes2000-nes",
-)
-TITLE = "### Pathfinder beside BlackJAX"
+LIBRARIES = ("accord", "Stan", "PyMC", "BlackJAX", "BlackJAX, long")
+MEASURES = {
+    "pareto_k": "Pareto k of the weights, by one estimator",
+    "mean_error": "Largest error of a mean, in standard deviations of the posterior",
+    "sd_error": "Largest error of a standard deviation, in the same",
+    "cpu_seconds": "Seconds of CPU, with tracing and compiling by XLA, on a machine that was busy with other work",
+}
+TITLE = "### Pathfinder beside other libraries"
 
 
 def main() -> None:
@@ -50,7 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--database", type=Path, required=True)
     parser.add_argument("--env", type=Path, default=default_folder().with_name("pathfinder"))
-    parser.add_argument("--posteriors", default=",".join(POSTERIORS), help="with commas between")
+    parser.add_argument("--posteriors", default="*", help="patterns, with commas between")
     parser.add_argument("--library", choices=LIBRARIES, action="append", help="all, unless given")
     parser.add_argument("--seeds", default="0")
     parser.add_argument("--cpu-limit", type=int, default=300, help="seconds of a run")
@@ -61,15 +60,30 @@ def main() -> None:
     if options.page:
         write(options.page, results.runs)
         return
-    python = python_of(options.env, [("-e", str(PROJECT), "blackjax")])
-    peers = versions(python, ["blackjax", "jax"])
+    packages = [("-e", f"{PROJECT}[stan]", "blackjax"), ("pymc", "pymc-extras")]
+    python = python_of(options.env, packages)
+    peers = versions(python, ["blackjax", "httpstan", "jax", "pymc", "pymc_extras"])
     done = {(run["library"], run["posterior"], run["seed"]) for run in results.runs}
     for seed in map(int, options.seeds.split(",")):
-        for posterior in options.posteriors.split(","):
+        for posterior in chosen(options.database, options.posteriors.split(",")):
             for library in options.library or LIBRARIES:
                 if (library, posterior, seed) not in done:
                     results.add(record_of(library, posterior, seed, python, peers, options))
                     print(json.dumps(results.runs[-1]), file=sys.stderr, flush=True)
+
+
+def chosen(folder: Path, patterns: Sequence[str]) -> list[str]:
+    """Return posteriors that have reference draws, by the number of unknowns."""
+    database = Database(folder)
+    about = database.posteriors()
+    names = [
+        name
+        for name, problem in problems(database).items()
+        if problem.reference
+        and database.has_reference(problem.reference)
+        and any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
+    ]
+    return sorted(names, key=lambda name: sum(about[name]["dimensions"].values()))
 
 
 def record_of(
@@ -93,7 +107,7 @@ def record_of(
     return head | on_posterior(
         python,
         "with_pathfinder.py",
-        ["--library", library, "--seed", str(seed)],
+        ["--library", library, "--seed", str(seed), "--kept", str(options.env.resolve() / "kept")],
         database=options.database,
         posterior=posterior,
         cpu_limit=options.cpu_limit,
@@ -110,32 +124,60 @@ def write(page: Path, runs: Sequence[Record]) -> None:
 
 
 def _section(runs: Sequence[Record]) -> str:
+    posteriors = sorted({run["posterior"] for run in runs})
+    tables = "\n\n".join(
+        f"{title}:\n\n{_table(runs, posteriors, field)}" for field, title in MEASURES.items()
+    )
+    release = {
+        name: max((run["versions"].get(name, "") for run in runs), default="")
+        for name in ("blackjax", "httpstan", "pymc", "pymc_extras")
+    }
+    own = sorted({run["posterior"] for run in runs if run.get("own_starts")})
+    starts = f", except on {', '.join(own)}, where parameters have other names" if own else ""
+    return f"""{TITLE}
+
+`python benchmarks/pathfinder_peers.py --database FOLDER` runs five on posteriors of
+[posteriordb](https://github.com/stan-dev/posteriordb) that have reference draws, and writes this section by `--page`.
+Each has eight paths at its defaults and gives 1,000 draws, resampled by its own weights:
+
+- **accord**: of 8,000 draws, weighted over the mixture of the normals of all paths.
+- **Stan**, as it is in httpstan {release["httpstan"]}, on the Stan program of the database: of 8,000, each weighted by
+  the normal of its own path. Paths begin where accord's do{starts}.
+- **PyMC** {release["pymc"]} with pymc-extras {release["pymc_extras"]}, on accord's log density: of 8,000, weighted
+  as in Stan, without replacement. Paths begin at points of its own, uniform within two of zero as all others.
+- **BlackJAX** {release["blackjax"]}, on accord's log density and from accord's starts: of 1,600, weighted as in Stan.
+  Its climbs end after 30 steps, or where one raises the log density by less than 1e-5 of it.
+- **BlackJAX, long**, the same with up to 200 steps (`maxiter=200, ftol=1e-12`).
+
+Beside the name is the number of scalars that are compared. {_medians(len({run["seed"] for run in runs}))}
+
+{tables}
+{_compiling(runs)}"""
+
+
+def _table(runs: Sequence[Record], posteriors: Sequence[str], field: str) -> str:
     rows = [
         [
             f"{posterior} ({_num_scalars(runs, posterior)})",
-            *(
-                " / ".join(_cell(runs, library, posterior, field) for library in LIBRARIES)
-                for field in ("pareto_k", "mean_error", "sd_error", "cpu_seconds")
-            ),
+            *(_cell(runs, library, posterior, field) for library in LIBRARIES),
         ]
-        for posterior in sorted({run["posterior"] for run in runs})
+        for posterior in posteriors
     ]
-    seeds = len({run["seed"] for run in runs})
-    peer = max((run["versions"].get("blackjax", "") for run in runs), default="")
-    return f"""{TITLE}
+    return table(["posterior", *LIBRARIES], rows)
 
-`python benchmarks/pathfinder_peers.py --database FOLDER` runs both on posteriors of
-[posteriordb](https://github.com/stan-dev/posteriordb) that have reference draws, and writes this section by `--page`.
-BlackJAX {peer} has multi-path Pathfinder on accord's log density, from the same eight starting points. Each gives
-1,000 draws, resampled by its own weights, of 8,000 in accord and of 1,600 in BlackJAX, as their defaults are. A cell
-has accord, BlackJAX at its defaults, whose climbs end after 30 steps or where one raises the log density by less than
-1e-5 of it, and BlackJAX with up to 200 steps (`maxiter=200, ftol=1e-12`). "k" is Pareto k of the weights, by one
-estimator; "mean off" and "sd off" are the largest errors over all scalars, whose number is beside the name, in
-standard deviations of the posterior. Seconds are of CPU, with tracing and compiling, on a machine that was busy with
-other work. {_medians(seeds)}
 
-{table(["posterior", "k", "mean off", "sd off", "seconds"], rows)}
-"""
+def _compiling(runs: Sequence[Record]) -> str:
+    """Say what g++ takes, if that is known."""
+    stan, pymc = (
+        [run["compile_seconds"] for run in runs if run["library"] == library and "compile_seconds" in run]
+        for library in ("Stan", "PyMC")
+    )
+    if not stan or not pymc:
+        return ""
+    return (
+        f"\nNot in these seconds is g++. It compiles a Stan program once, in {np.median(stan):.0f} s (the median, with "
+        f"Stan's headers\ncompiled before), and PyTensor's operations once for all models, in {max(pymc):.0f} s.\n"
+    )
 
 
 def _num_scalars(runs: Sequence[Record], posterior: str) -> int:
@@ -143,7 +185,7 @@ def _num_scalars(runs: Sequence[Record], posterior: str) -> int:
 
 
 def _medians(seeds: int) -> str:
-    return "One seed each:" if seeds == 1 else f"Medians of {seeds} seeds:"
+    return "One seed each." if seeds == 1 else f"Medians of {seeds} seeds."
 
 
 def _cell(runs: Sequence[Record], library: str, posterior: str, field: str) -> str:
@@ -152,7 +194,7 @@ def _cell(runs: Sequence[Record], library: str, posterior: str, field: str) -> s
     if not made:
         return "failed" if mine else "not run"
     found = float(np.median(made))
-    text = f"{found:.1f}" if field == "cpu_seconds" else f"{found:.2f}"
+    text = f"{found:.1f}" if field == "cpu_seconds" and found >= 1 else f"{found:.2f}"
     return text if len(made) == len(mine) else f"{text} ({len(mine) - len(made)} of {len(mine)} failed)"
 
 

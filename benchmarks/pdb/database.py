@@ -3,6 +3,7 @@
 import json
 import re
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,10 @@ class Database:
         """Name the file of a data set."""
         return self.folder / "data" / "data" / f"{name}.json.zip"
 
+    def program_file(self, name: str) -> Path:
+        """Name the file of a model in Stan."""
+        return self.folder / "models" / "stan" / f"{name}.stan"
+
     def has_reference(self, name: str) -> bool:
         """Return whether there is a file of reference draws."""
         return self._reference_file(name).exists()
@@ -39,32 +44,37 @@ class Database:
         """Read reference draws by Stan's names, shape `(chain, draw, *parameter)`; none of a file that is missing."""
         if not self.has_reference(name):
             return {}
-        chains = _read(self._reference_file(name))
-        columns = {key: np.asarray([chain[key] for chain in chains], float) for key in chains[0]}
-        shapes: dict[str, list[tuple[int, ...]]] = {}
-        for key in columns:
-            found = _ELEMENT.fullmatch(key)
-            place = tuple(int(i) - 1 for i in found[2].split(",")) if found else ()
-            shapes.setdefault(found[1] if found else key, []).append(place)
-        draws = {}
-        for name, places in shapes.items():
-            shape = tuple(np.max(places, axis=0) + 1) if places[0] else ()
-            draws[name] = np.full((*next(iter(columns.values())).shape, *shape), np.nan)
-            for place in places:
-                key = f"{name}[{','.join(str(i + 1) for i in place)}]" if place else name
-                draws[name][(..., *place)] = columns[key]
-        return draws
+        chains = json.loads(read_text(self._reference_file(name)))
+        return arrays_of({key: np.asarray([chain[key] for chain in chains], float) for key in chains[0]})
 
     def _reference_file(self, name: str) -> Path:
         return self.folder / "reference_posteriors" / "draws" / "draws" / f"{name}.json.zip"
 
 
+def arrays_of(columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Join draws of single numbers, by names such as `L[2,1]`, to arrays: their shape, and then that of the array."""
+    shapes: dict[str, list[tuple[int, ...]]] = {}
+    for key in columns:
+        found = _ELEMENT.fullmatch(key)
+        place = tuple(int(i) - 1 for i in found[2].split(",")) if found else ()
+        shapes.setdefault(found[1] if found else key, []).append(place)
+    draws = {}
+    for name, places in shapes.items():
+        shape = tuple(np.max(places, axis=0) + 1) if places[0] else ()
+        draws[name] = np.full((*next(iter(columns.values())).shape, *shape), np.nan)
+        for place in places:
+            key = f"{name}[{','.join(str(i + 1) for i in place)}]" if place else name
+            draws[name][(..., *place)] = columns[key]
+    return draws
+
+
+def read_text(file: Path) -> str:
+    """Read the one text of an archive."""
+    with zipfile.ZipFile(file) as archive:
+        return archive.read(archive.namelist()[0]).decode()
+
+
 def read_data(file: Path) -> dict[str, Any]:
     """Read a data set: numbers, and NumPy arrays in place of lists."""
-    values = _read(file)
+    values = json.loads(read_text(file))
     return {name: np.asarray(value) if isinstance(value, list) else value for name, value in values.items()}
-
-
-def _read(file: Path) -> Any:
-    with zipfile.ZipFile(file) as archive:
-        return json.loads(archive.read(archive.namelist()[0]))

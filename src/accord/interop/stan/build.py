@@ -7,7 +7,7 @@ import os
 import platform
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import jax
@@ -33,7 +33,7 @@ def digest_of(source: str, tools: Toolchain) -> str:
     words = [
         source,
         _BRIDGE.read_text(),
-        *_arguments(tools),
+        *arguments(tools),
         tools.version,
         tools.compiler_version,
         importlib.metadata.version("jaxlib"),
@@ -54,7 +54,7 @@ def built(source: str, digest: str, tools: Toolchain) -> Iterator[Path]:
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="accord-stan-") as place:
             path = Path(place, _NAME)
-            _compile(source, path, tools)
+            compiled(source, path, tools)
             yield path
         return
     own = folder / digest
@@ -63,16 +63,23 @@ def built(source: str, digest: str, tools: Toolchain) -> Iterator[Path]:
     if not path.exists():
         with _locked(own):
             if not path.exists():
-                _compile(source, path, tools)
+                compiled(source, path, tools)
     yield path
 
 
-def _compile(source: str, path: Path, tools: Toolchain) -> None:
-    """Compile to a file beside `path`, and give it its name once it is complete."""
+def compiled(
+    source: str, path: Path, tools: Toolchain, calls: Path = _BRIDGE, further: Sequence[str] = ()
+) -> None:
+    """Compile to a file beside `path`, and give it its name once it is complete.
+
+    **Arguments**: `source` of the program; `calls`, C++ that is compiled after it; `further` arguments of the compiler.
+
+    **Raises** `ModelError` with the compiler's message.
+    """
     with tempfile.TemporaryDirectory(prefix="underway-", dir=path.parent) as place:
         header, library = Path(place, "program.hpp"), Path(place, _NAME)
         header.write_text(source)
-        command = [tools.compiler, *_arguments(tools), "-include", str(header), str(_BRIDGE)]
+        command = [tools.compiler, *arguments(tools), *further, "-include", str(header), str(calls)]
         said = subprocess.run(
             [*command, "-o", str(library), *_linked(tools)], capture_output=True, text=True, check=False
         )
@@ -84,7 +91,8 @@ def _compile(source: str, path: Path, tools: Toolchain) -> None:
         os.replace(library, path)
 
 
-def _arguments(tools: Toolchain) -> list[str]:
+def arguments(tools: Toolchain) -> list[str]:
+    """Return the arguments with which all that belongs to a library is compiled."""
     return [*_FLAGS, f"-I{tools.include}", f"-I{jax.ffi.include_dir()}", f"-Wl,-rpath,{tools.libraries}"]
 
 
