@@ -2,7 +2,6 @@
 
 #include <tbb/task_arena.h>
 
-#include <cstring>
 #include <fstream>
 #include <memory>
 #include <sstream>
