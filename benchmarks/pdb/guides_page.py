@@ -14,9 +14,10 @@ GOOD_K, WRONG = (
 
 _HEAD = """# Fits beside reference draws
 
-`infer.fit` at its defaults, and `infer.pathfinder`, on posteriors of
-[posteriordb](https://github.com/stan-dev/posteriordb) that have reference draws. `benchmarks/guides_posteriordb.py`
-makes the fits and writes this page. [Variational inference](variational.md) says what the guides are.
+`infer.fit` at its defaults, and `infer.pathfinder`, on all posteriors of
+[posteriordb](https://github.com/stan-dev/posteriordb) that have reference draws and a model here.
+`benchmarks/guides_posteriordb.py` makes the fits and writes this page.
+[Variational inference](variational.md) says what the guides are.
 
 "mean off" and "sd off" are the largest errors of means and standard deviations over all scalars of the reference, in
 standard deviations of the posterior; errors above {wrong} are bold. "k" is Pareto k, by which a fit is judged without
@@ -60,7 +61,7 @@ def _misleading(runs: Sequence[Record]) -> str:
     lines = [
         f"Where k is below {GOOD_K} and a moment is off by more than {WRONG} all the same, weights can correct it: a "
         "low k says that weighted draws are good (`mean_psis` and `sd_psis` of `fit.summary()`), and not that the "
-        "guide is.",
+        "guide is. Errors of many standard deviations are those of another mode, which k cannot see: no draw is there.",
         "",
         *(
             f"- {run['posterior']}, {run['guide']}: k {_number(run['pareto_k'])}, mean of `{run['mean_at']}` off by "
