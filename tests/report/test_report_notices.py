@@ -60,6 +60,19 @@ def diverging_large(run):
     run["stats"]["diverging"] = run["sites"]["theta"][:, :, 1] > 2.2
 
 
+def diverging_at_any_element(run):
+    run["stats"]["diverging"][:, ::25] = True
+    which = np.arange(160).reshape(4, 40) % 3
+    np.put_along_axis(run["sites"]["theta"][:, ::25], which[..., None], 6.0, axis=2)
+
+
+def diverging_in_one_place(run):
+    # Twice, a chain is held where `mu` is small.
+    for start in (200, 600):
+        run["stats"]["diverging"][1, start : start + 50] = True
+        run["sites"]["mu"][1, start : start + 50] = run["sites"]["mu"].min()
+
+
 def apart(run):
     run["sites"]["theta"][2, :, 1] += 5.0
 
@@ -169,6 +182,8 @@ RULES = {
     diverging: ("warning", "divergences", "37 of 4000 draws diverged (0.9%), most with small", "above 0.8"),
     diverging_anywhere: ("warning", "divergences", "40 of 4000 draws diverged (1.0%).", "reparameterise"),
     diverging_large: ("warning", "divergences", "most with large 'theta[B]'", "what depends on 'theta[B]'"),
+    diverging_at_any_element: ("warning", "divergences", "most with a large element of 'theta'", "on 'theta'"),
+    diverging_in_one_place: ("warning", "divergences", "100 of 4000 draws diverged (2.5%).", "reparameterise"),
     apart: ("error", "r_hat", "R-hat is above 1.01 for 1 of 6 parameters, worst", "several modes"),
     slightly_apart: ("warning", "r_hat", "for 'theta[B]'", "warm-up"),
     slow: ("warning", "ess_bulk", "Bulk ESS is below 400 for 1 of 6 parameters, lowest", "times as many draws"),

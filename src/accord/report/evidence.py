@@ -1,6 +1,6 @@
 """Hold the evidence that the rules of `notices` need, and select the scalars to judge in bounded time."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,7 +9,6 @@ from ..core.series import AbstractSeries
 from .diagnostics import nested_r_hat, r_hat
 from .labels import Coords, Dims, scalar_labels
 from .many_chains import MANY
-from .ranks import average_ranks
 
 Counts = Mapping[str, Mapping[str, np.ndarray]]
 """Number of failed draws by kind of failure and phase, shape `(chain,)`."""
@@ -24,7 +23,6 @@ Forms = tuple[tuple[str, str], ...]
 # scalars.
 BUDGET = 2**24
 READ = 2**22  # numbers read at once
-_BLOCK = 2**18  # elements ranked at once
 
 
 @dataclass(frozen=True)
@@ -127,33 +125,6 @@ class Evidence:
             for scalar, value in zip(scalars, statistic(draws), strict=True)
             if not np.isnan(value)
         ]
-
-    def best_separation(
-        self, flags: np.ndarray, among: Collection[str] | None = None
-    ) -> tuple[float, str, int]:
-        """Return the scalar whose ranks best separate flagged draws from the others, with its site and score.
-
-        The score is the probability that a flagged draw exceeds another one (Mann & Whitney 1947), less a
-        half.
-
-        - `flags`: shape `(chain, draw)`, with both values in it. `among`: the sites to look at; None is all.
-        """
-        best = (0.0, "", 0)
-        flags = flags.ravel()
-        num_flagged, num_others = flags.sum(), (~flags).sum()
-        step = max(1, _BLOCK // flags.size)
-        for name, scalars, draws in self.picked():
-            if among is not None and name not in among:
-                continue
-            for start in range(0, len(scalars), step):
-                pooled = draws[:, :, start : start + step].reshape(flags.size, -1).T.astype(np.float64)
-                ranks = average_ranks(np.where(np.isfinite(pooled), pooled, 0.0))[:, flags].mean(axis=1)
-                scores = (ranks - 0.5 * (num_flagged + 1)) / num_others - 0.5
-                winner = int(np.argmax(np.abs(scores)))
-                # The margin keeps the first of two sites that say the same, as `tau` and `log_tau`.
-                if abs(scores[winner]) > abs(best[0]) + 1e-9:
-                    best = (float(scores[winner]), name, int(scalars[start + winner]))
-        return best
 
 
 def quotas(widths: dict[str, int], total: int) -> dict[str, int]:

@@ -7,6 +7,7 @@ import numpy as np
 from ...core.notice import Notice
 from ..diagnostics import e_bfmi
 from ..evidence import Evidence
+from ..separation import Groups, best_scalar
 from .extent import FEW_DRAWS
 from .words import chain_list, non_centred, percent
 
@@ -134,7 +135,8 @@ def low_e_bfmi(run: Evidence) -> Iterator[Notice]:
     low = np.flatnonzero(values < E_BFMI_LOW)
     if low.size:
         worst = int(low[np.argmin(values[low])])
-        score, name, scalar = run.best_separation(energy > np.median(energy))
+        is_high = energy > np.median(energy)
+        score, name, scalar = best_scalar(run, Groups(is_high, ~is_high))
         most = f", most along {run.label(name, scalar)}" if abs(score) > ALONG else ""
         on = f"what depends on {run.label(name, scalar)}" if most else "heavy tails and varying scales"
         funnel = non_centred(run, name) if most else ""
