@@ -67,19 +67,32 @@ def page(runs: Sequence[Record], database: Database) -> str:
 
 def _head(runs: Sequence[Record], posteriors: Sequence[str]) -> str:
     dates = sorted({run["date"] for run in runs})
-    versions = sorted({f"{name} {number}" for run in runs for name, number in run["versions"].items()})
     simulated = sum(name.startswith("simulated-") for name in posteriors)
     load = sum(run["load"] for run in runs) / len(runs)
     own = f" and {simulated} models with simulated data" if simulated else ""
     return (
         f"{len(runs)} runs of {len(posteriors) - simulated} posteriors of [posteriordb](https://github.com/stan-dev/posteriordb)"
-        f"{own}, {' to '.join(dict.fromkeys((dates[0], dates[-1])))}, with {', '.join(versions)}, on "
+        f"{own}, {' to '.join(dict.fromkeys((dates[0], dates[-1])))}, with {_versions(runs)}, on "
         f"{', '.join(sorted({run['machine'] for run in runs}))}, {max(run['cores'] for run in runs)} cores; mean load "
         f"before a run {load:.1f}. Each run is a process of its own with 4 chains in float64; limit {_limit(runs)}. "
         "Both engines run at their defaults, from one source of each model. The models are translations of "
         "the Stan programs with the same parameters, and centred where those are. "
         "[How it is measured](../benchmarks/README.md)."
     )
+
+
+def _versions(runs: Sequence[Record]) -> str:
+    """Name each package with its versions; accord's are followed by a commit, of which runs of days have many."""
+    found: dict[str, set[str]] = {}
+    for run in runs:
+        for name, number in run["versions"].items():
+            found.setdefault(name, set()).add(number)
+    words = []
+    for name, numbers in sorted(found.items()):
+        releases = ", ".join(sorted({number.split()[0] for number in numbers}))
+        commits = len({number for number in numbers if " " in number})
+        words.append(f"{name} {releases}" + (f" at {commits} commits" if commits > 1 else ""))
+    return ", ".join(words)
 
 
 def _limit(runs: Sequence[Record]) -> str:
