@@ -542,6 +542,14 @@ def test_the_neck_of_a_funnel_is_met_with_the_line_to_write():
     assert LINE in notice.remedy and "Else raise target_accept above 0.8" in notice.remedy
 
 
+def test_a_chain_that_is_held_at_a_small_scale_names_it():
+    run = good_run()
+    run["stats"]["diverging"][2, 100:400] = True
+    run["sites"]["tau"][2, 100:400] = run["sites"]["tau"].min()
+    assert "most with" not in look(run)[0].message  # one place, which may be there for another reason
+    assert LINE in next(each for each in look(run, scaled_by=FORMS) if each.code == "divergences").remedy
+
+
 def test_of_few_unknowns_one_that_is_a_scale_is_suspected():
     run = good_run()
     rarely_diverging(run)

@@ -18,10 +18,15 @@ _MARGIN = 1e-9  # keeps the first of two sites that say the same, as `tau` and `
 
 @dataclass(frozen=True)
 class Groups:
-    """Two groups of draws, without any in common and neither empty; each of shape `(chain, draw)`, bool."""
+    """Two groups of draws that share none; each of shape `(chain, draw)`, bool. Scores need draws in both."""
 
     flagged: np.ndarray
     others: np.ndarray
+
+    @property
+    def smallest(self) -> int:
+        """Number of draws in the smaller group."""
+        return min(self._sizes)
 
     @property
     def chance(self) -> float:
@@ -60,9 +65,10 @@ def best_scalar(
 
 
 def best_extreme(run: Evidence, groups: Groups) -> tuple[float, str]:
-    """Return the score of the site whose largest element is larger, or whose smallest is smaller, with its name.
+    """Return the site whose largest element, or smallest, sets flagged draws apart: its score and its name.
 
-    It sees what takes another element each time, as where any scale of many may be the steep one.
+    The score is positive where the largest element is larger, and negative where the smallest is smaller. So a site is
+    found also if another of its elements is extreme each time, as where any of many scales may be the steep one.
     """
     ends: dict[str, np.ndarray] = {}
     for name, scalars, draws in run.picked():

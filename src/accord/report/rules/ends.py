@@ -13,7 +13,7 @@ from .words import by_chain, non_centred, percent
 RARE = 0.001  # of the draws: what happens in no more of them is information
 NOT_TO_BE_USED = 0.25  # of the draws: what happens more often leaves out too much of the posterior
 FEW_SITES = 3
-FEWEST = 3  # draws that diverged, and others, below which nothing says where
+_FEWEST = 3  # draws that diverged, and others, below which nothing says where
 _APART = 0.2  # of a score, from which on it says where draws diverge
 OFTEN_IN_WARMUP = 0.04  # of the draws; sound models: up to 0.006 by default, 0.025 in a warm-up of 100
 LEAST_WARMUP = 100  # draws of a chain; of fewer, the way to the posterior is too large a part
@@ -179,16 +179,17 @@ def _where_divergent(run: Evidence, diverging: np.ndarray) -> tuple[str, str, st
     # A chain that is held in one place diverges there again and again: that says once where the place is.
     first = diverging.copy()
     first[:, 1:] &= ~diverging[:, :-1]
-    if min(first.sum(), (~diverging).sum()) < FEWEST:
-        return None
+    # Divergences are expected at a scale, which also holds chains: there, every draw and weaker evidence count.
+    for flagged, among, sigmas in ((first, None, 4), (diverging, run.scaled_by, 2)):
+        groups = Groups(flagged, ~diverging)
+        if groups.smallest >= _FEWEST:
+            score, name, scalar = best_scalar(run, groups, among)
+            if abs(score) >= max(_APART, sigmas * groups.chance):
+                label = run.label(name, scalar)
+                return label, f"{'small' if score < 0 else 'large'} {label}", name
     groups = Groups(first, ~diverging)
-    # Divergences are expected at a scale, so that weaker evidence is enough to name one.
-    for among, sigmas in ((None, 4), (run.scaled_by, 2)):
-        score, name, scalar = best_scalar(run, groups, among)
-        if abs(score) >= max(_APART, sigmas * groups.chance):
-            label = run.label(name, scalar)
-            return label, f"{'small' if score < 0 else 'large'} {label}", name
-    score, name = best_extreme(run, groups)
-    if abs(score) >= max(_APART, 4 * groups.chance):
-        return repr(name), f"a {'small' if score < 0 else 'large'} element of {name!r}", name
+    if groups.smallest >= _FEWEST:
+        score, name = best_extreme(run, groups)
+        if abs(score) >= max(_APART, 4 * groups.chance):
+            return repr(name), f"a {'small' if score < 0 else 'large'} element of {name!r}", name
     return None
