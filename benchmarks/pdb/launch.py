@@ -96,14 +96,19 @@ def _outcome(
     code, errors = _wait(command, variables, output, limits.seconds)
     written = output.with_suffix(".json")
     if not written.exists():
-        return {"error": _reason(code, errors, limits)}
-    record = json.loads(written.read_text())
+        return {"error": without_root(_reason(code, errors, limits))}
+    record = json.loads(without_root(written.read_text()))
     if record.get("interrupted"):
         code, errors = (-signal.SIGXCPU, "") if record["is_over_cpu_limit"] else (0, None)
         record["error"] = _reason(code, errors, limits)
     if output.with_suffix(".npz").exists():
         record |= judge(output.with_suffix(".npz"), reference)
     return record
+
+
+def without_root(text: str) -> str:
+    """Return a text in which files of the project have no folder of this machine before them."""
+    return text.replace(f"{HERE.parents[1]}{os.sep}", "")
 
 
 def _reason(code: int, errors: str | None, limits: Limits) -> str:

@@ -82,7 +82,7 @@ def _head(runs: Sequence[Record], posteriors: Sequence[str]) -> str:
 
 
 def _versions(runs: Sequence[Record]) -> str:
-    """Name each package with its versions; accord's are followed by a commit, of which runs of days have many."""
+    """Name each package with its versions, and say how many commits of accord the runs are of, if more than one."""
     found: dict[str, set[str]] = {}
     for run in runs:
         for name, number in run["versions"].items():

@@ -233,3 +233,9 @@ def test_the_stand_in_has_every_statement_that_a_model_uses():
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "ac"
         }
         assert used <= offered, file.name
+
+
+def test_a_record_names_files_of_the_project_without_a_folder_of_the_machine():
+    from launch import HERE, without_root
+
+    assert without_root(f"at {HERE / 'models_hmm.py'}:27") == "at benchmarks/pdb/models_hmm.py:27"
