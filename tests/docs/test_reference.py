@@ -209,7 +209,10 @@ def test_the_examples_of_commands_run_one_after_the_other(tmp_path, monkeypatch)
         for line in reference_commands.examples(commands[name]):
             words = shlex.split(line)[1:]
             if name in ALONE:
-                subprocess.run([sys.executable, "-c", COMMAND, *words], check=True)
+                done = subprocess.run(
+                    [sys.executable, "-c", COMMAND, *words], check=True, stdout=subprocess.PIPE, text=True
+                )
+                assert "n_eff" in done.stdout
                 continue
             with pytest.raises(SystemExit) as ended:
                 main(words)
