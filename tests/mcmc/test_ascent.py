@@ -287,3 +287,37 @@ def test_a_chain_climbs_alone_as_beside_others() -> None:
     together = sampled(trap, lanes=4)
     alone = sampled(trap, lanes=4, chains=[2])
     np.testing.assert_array_equal(alone["x"][0], together["x"][2])
+
+
+def misleading(x):
+    """Far from its top, at 1, the density rises by four fifths of what the gradient says, as where a solver rounds."""
+    far = jnp.sum((x - 1.0) ** 2)
+    height = -20_000 * far
+    return height - jax.lax.stop_gradient(jnp.where(far > 0.05, 0.2 * height, 0.0))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_chain_whose_gradient_would_not_take_it_to_the_top_begins_there(seed: int) -> None:
+    with jax.enable_x64(True):
+        draws = sampled(misleading, seed=seed)
+    assert np.all(np.abs(draws["x"].mean(1) - 1) < 0.01)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e12])
+def test_a_deep_start_whose_gradient_is_right_is_kept(monkeypatch, scale: float) -> None:
+    def deep(x):
+        return -5000 * scale * jnp.sum((x - 1.0) ** 2)
+
+    with jax.enable_x64(True):
+        target = LogDensity.from_function(deep, np.zeros(2))
+        points = UniformPoints().positions(0, 0, 10, 2)
+        best = max(points, key=lambda point: float(deep(point)))
+        stood = []
+        stand = Evaluator.stand
+        monkeypatch.setattr(
+            Evaluator,
+            "stand",
+            lambda self, positions: (stood.append(positions[0].free), stand(self, positions)),
+        )
+        infer.sample(target, draws=1, warmup=0, chains=1, seed=0, **QUIET)
+    np.testing.assert_array_equal(stood[0], best)

@@ -133,6 +133,18 @@ def two_modes(run):
     run["sites"]["mu"][1:3] += 20.0
 
 
+def left_behind(run):
+    """Chain 3 stayed in a narrow place on the way."""
+    run["sites"]["mu"][3] = 20.0 + 0.1 * run["sites"]["mu"][3]
+    run["stats"]["lp"][3] -= 5000.0
+
+
+def wider_below(run):
+    """The neck of a funnel is higher than its bulk, and no better."""
+    left_behind(run)
+    run["sites"]["mu"][3] *= 50.0
+
+
 def two_modes_close_by(run):
     run["sites"]["mu"][1:3] += 2.0
 
@@ -204,6 +216,13 @@ RULES = {
         "Chains 0, 3 stayed near -0.0",
         "Sample by `infer.sample(model, infer.Tempered())`, which",
     ),
+    left_behind: (
+        "error",
+        "chains_apart",
+        "of 'mu': the log density in chain 3 is 5,000 below that of the best chain, and the draws are no wider",
+        "Use no draws of chain 3. Start elsewhere, by another `seed=`",
+    ),
+    wider_below: ("error", "chains_apart", "or some have not reached the posterior yet", "infer.Tempered()"),
     two_modes_close_by: (
         "error",
         "r_hat",

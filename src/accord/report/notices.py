@@ -9,7 +9,7 @@ from ..core.notice import Notice, by_severity
 from ..core.series import as_series
 from .evidence import Blamed, Block, Counts, Evidence, Forms
 from .labels import Coords, Dims, Sites
-from .rules import agreement, ends, estimates, extent, integrals, ladder, movement, sums
+from .rules import agreement, apart, ends, estimates, extent, integrals, ladder, movement, sums
 from .rules.bias import biased
 from .rules.blocks import discrete_stuck, unadapted_block
 
@@ -19,7 +19,7 @@ RULES: tuple[Callable[[Evidence], Iterator[Notice]], ...] = (
     movement.step_sizes,
     ends.draws_not_finite,
     ends.gradients,
-    agreement.chains_apart,
+    apart.chains_apart,
     discrete_stuck,
     agreement.high_r_hat,
     movement.slow_chains,

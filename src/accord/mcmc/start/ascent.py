@@ -14,11 +14,13 @@ from ...core.position import Position
 from ...optimise.lbfgs import LBFGS, LBFGSState, Point
 
 MAX_TURNS = 60  # calls of the program
+RISE = 1e-5  # of the way to the top: curvature takes a hundredth of what is allowed, and rounding next to nothing
 K = TypeVar("K")
 
 _LONGEST = 2.0  # a line first moves a coordinate by at most so much, in unconstrained units
 _GAIN = 0.1  # nats; less is little
 _LEFT = 3.0  # nats below its top, by its curvature, that a climb may have ended
+_TRUE = 0.01  # of a rise
 _APART = {"float64": 1e-3, "float32": 1e-2}  # places whose gradients tell the curvature; models may be noisy
 
 
@@ -169,3 +171,15 @@ def log_mass(top: Place, beside: Sequence[Place]) -> float:
     if values[0] <= 0 or np.sum((vectors.T @ (widths * top.gradient)) ** 2 / values) / 2 > _LEFT:
         return np.nan
     return top.height + float(np.sum(np.log(widths)) - np.sum(np.log(values)) / 2)
+
+
+def uphill(place: Place, rise: float) -> np.ndarray:
+    """Return the position that is `rise` nats higher, if the gradient is right; nowhere, if that is zero."""
+    gradient = place.gradient.astype(float)
+    with np.errstate(all="ignore"):
+        return (place.position + rise * gradient / np.sum(gradient**2)).astype(place.position.dtype)
+
+
+def is_true_slope(place: Place, beyond: Place, rise: float) -> bool:
+    """Return whether `beyond`, at `uphill(place, rise)`, is as much higher as the gradient promises."""
+    return bool(abs((beyond.height - place.height) / rise - 1) < _TRUE)

@@ -1,0 +1,161 @@
+"""Judge whether chains are in different places, and whether those are modes."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...core.notice import Notice
+from ..diagnostics import r_hat
+from ..evidence import Evidence
+from .extent import FEW_DRAWS
+from .words import chain_list
+
+APART = 4.0  # standard deviations within chains between the groups of chains that are in different places
+SAME = 1.0  # standard deviations within chains, up to which means of elements in order agree between chains
+ALIKE = 1.05  # R-hat of the halves of one chain, up to which it is the same throughout
+FAR_BELOW = 100.0  # nats below the best chain; where draws are no wider, that leaves no weight
+WIDE = 10.0  # standard deviations of the log density of the best chain, which it may be below by itself
+
+
+def chains_apart(run: Evidence) -> Iterator[Notice]:
+    """Find groups of chains that each stayed in a mode of their own."""
+    worst: tuple[float, str, int, np.ndarray, np.ndarray] | None = None
+    reordered = (APART, "")
+    if len(run.chains) < 2 or run.num_draws < FEW_DRAWS:
+        return
+    for name, scalars, draws in run.picked():
+        # Draws may be infinite, or too large to be squared.
+        with np.errstate(all="ignore"):
+            means, widths = draws.mean(axis=1, dtype=np.float64), draws.std(axis=1, dtype=np.float64)
+            gaps = np.diff(np.sort(means, axis=0), axis=0).max(axis=0) / widths.max(axis=0)
+            differ_by_order = _differ_by_order(means, widths)
+        gaps = np.where(np.isfinite(gaps), gaps, 0.0)
+        best = int(np.argmax(gaps))
+        if gaps[best] > APART and (worst is None or gaps[best] > worst[0]):
+            worst = (float(gaps[best]), name, int(scalars[best]), means[:, best], draws[:, :, best])
+        # The elements of a simplex are told apart by ordering those of another site.
+        is_row = name in run.latents - run.discrete and len(run.sites.shape(name)) == 3
+        if differ_by_order and is_row and gaps[best] > reordered[0] and not np.allclose(means.sum(axis=1), 1):
+            reordered = (float(gaps[best]), name)
+    if worst is None:
+        return
+    _, name, scalar, means, draws = worst
+    cut = np.argmax(np.diff(np.sort(means)))
+    is_low = means <= np.sort(means)[cut]
+    low, high = (chain_list(run, np.flatnonzero(where)) for where in (is_low, ~is_low))
+    places = (
+        f"{low} stayed near {means[is_low].mean():.4g} and {high.lower()} near {means[~is_low].mean():.4g} of "
+        f"{run.label(name, scalar)}"
+    )
+    is_behind, gap = _left_behind(run)
+    if is_behind.any():
+        behind = chain_list(run, np.flatnonzero(is_behind))
+        yield Notice(
+            "error",
+            "chains_apart",
+            f"{places}: the log density in {behind.lower()} is {gap:,.0f} below that of the best chain, and the draws "
+            "are no wider, so that they are not of the posterior.",
+            f"Use no draws of {behind.lower()}. Start elsewhere, by another `seed=`, or near the posterior by `init=`; "
+            "and look for what is jagged or flat in the model far from its data.",
+            (name,),
+        )
+        return
+    yield Notice(
+        "error",
+        "chains_apart",
+        f"{places}: {_what_differs(reordered[1])}",
+        _remedy(run, reordered[1], are_same_throughout(draws)),
+        (name,),
+    )
+
+
+def _left_behind(run: Evidence) -> tuple[np.ndarray, float]:
+    """Return which chains are far below the best one, shape `(chain,)`, and by how many nats the nearest of them is.
+
+    A mode that is lower may weigh more if it is wider, as the bulk of a funnel beside its neck: chains whose draws are
+    wider than those of the best one are not told from it.
+    """
+    nobody = np.zeros(len(run.chains), bool)
+    if "lp" not in run.stats or run.temperatures is not None:
+        return nobody, 0.0
+    height = np.asarray(run.stats["lp"], np.float64)
+    if not np.all(np.isfinite(height)):
+        return nobody, 0.0
+    medians = np.median(height, axis=1)
+    best = int(np.argmax(medians))
+    gaps = medians[best] - medians
+    is_far = gaps > max(FAR_BELOW, WIDE * float(height[best].std()))
+    is_behind = is_far & (_widths(run, best) <= 0) if is_far.any() else is_far
+    return is_behind, float(gaps[is_behind].min()) if is_behind.any() else 0.0
+
+
+def _widths(run: Evidence, best: int) -> np.ndarray:
+    """Return how much more volume the draws of each chain fill than those of chain `best`; logarithms, `(chain,)`."""
+    total = np.zeros(len(run.chains))
+    for name, _, draws in run.picked():
+        if name in run.latents - run.discrete:
+            with np.errstate(all="ignore"):
+                widths = draws.std(axis=1, dtype=np.float64)
+                total += np.log(widths / widths[best]).sum(axis=1)
+    return total
+
+
+def _differ_by_order(means: np.ndarray, widths: np.ndarray) -> bool:
+    """Return whether chains have the same elements in different orders, as exchangeable components do.
+
+    `means` and `widths`: means and standard deviations of the elements of one site, each `(chain, n)`.
+    """
+    order = np.argsort(means, axis=1)
+    ordered, their_widths = (np.take_along_axis(each, order, axis=1) for each in (means, widths))
+    is_same = bool(np.all(np.ptp(ordered, axis=0) < SAME * their_widths.max(axis=0)))
+    return means.shape[1] > 1 and is_same and not _are_mirrored(means, widths)
+
+
+def _are_mirrored(means: np.ndarray, widths: np.ndarray) -> bool:
+    """Return whether some chains have all elements of others with the opposite sign, as loadings of factors may."""
+    apart = np.abs(means[:, None] + means[None]).max(axis=2)
+    return bool(np.all(apart.min(axis=1) < SAME * widths.max()))
+
+
+def _what_differs(reordered: str) -> str:
+    """Say what chains found, where `reordered` is a site whose elements they have in different orders, or empty."""
+    if reordered:
+        return (
+            f"the chains found different modes, with the elements of {reordered!r} in different orders: probably "
+            "nothing in the model tells them apart."
+        )
+    return "the chains found different modes, or some have not reached the posterior yet."
+
+
+def are_same_throughout(draws: np.ndarray) -> bool:
+    """Return whether the halves of each chain agree, so that it stays in one mode; `draws`: shape `(chain, draw)`."""
+    half = draws.shape[1] // 2
+    halves = draws[:, : 2 * half].reshape(len(draws), 2, half, 1)
+    return all(r_hat(chain)[0] < ALIKE for chain in halves)
+
+
+def _remedy(run: Evidence, reordered: str, are_modes: bool) -> str:
+    """Say what to do about chains in different places."""
+    if reordered:
+        return (
+            f"If they are exchangeable, order them, as by `ac.sample({reordered!r}, dist.ordered(dist.Normal(0, 1)"
+            ".expand((2,)).to_event(1)))`, with their own distribution and number. Else "
+            f"{moving_between_modes(run)}, and look only at what does not depend on the order."
+        )
+    share = "The share of draws in a mode depends on the starting points, and is not its probability."
+    others = "break a symmetry by an ordering, or exclude an unwanted mode"
+    moving = moving_between_modes(run)
+    if are_modes:
+        return f"{share} {moving[0].upper()}{moving[1:]}. Else start near one by `init=`, {others}."
+    return f"{share} Start near the posterior by `init=`, {others}; or {moving}."
+
+
+def moving_between_modes(run: Evidence) -> str:
+    """Name the line that moves between modes."""
+    if run.temperatures is not None:
+        return f"take more rungs than {run.temperatures.shape[1]}, `infer.Tempered(temperatures=...)`, or more draws"
+    kernel = "infer.Tempered()"
+    if run.discrete:
+        blocks = ", ".join(f"{name!r}: infer.DiscreteGibbs()" for name in sorted(run.discrete))
+        kernel = f"infer.Tempered(infer.Gibbs({{{blocks}, ...: infer.NUTS()}}))"
+    return f"sample by `infer.sample(model, {kernel})`, which moves between modes if every prior is proper"
