@@ -146,7 +146,7 @@ def _lines(text: str) -> list[str]:
     text = text.replace(f"{ROOT}{os.sep}", "").split("\n--------------------\n")[
         0
     ]  # what JAX says of tracebacks
-    lines = re.sub(r'"/\S*?/lib/python[\d.]+/', '".../', text).splitlines()
+    lines = re.sub(r'"[./]\S*?/lib/python[\d.]+/', '".../', text).splitlines()
     return lines if len(lines) <= MAX_LINES else [*lines[: MAX_LINES - 4], "  ...", *lines[-3:]]
 
 
