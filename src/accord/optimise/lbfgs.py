@@ -2,7 +2,8 @@
 
 Like a kernel, the search never sees the function: it asks where to evaluate, and is told what is there. So climbs side
 by side share one copy of the gradient and do not wait for each other's line searches. The same arithmetic runs on the
-host (NumPy) and inside compiled programs (JAX).
+host (NumPy), there for one climb or for many, whose arrays then have an axis of climbs in front, and inside compiled
+programs (JAX).
 
 **Source**: Nocedal & Wright (2006), Numerical Optimization, Algorithm 7.4, for the direction; Lewis & Overton (2013),
 Math. Program. 141, 135-163, Algorithm 2.6, for the bisection that ends where both of Wolfe's weak conditions hold.
@@ -42,7 +43,7 @@ class Point:
 
 @node
 class LBFGSState:
-    """State of a climb between two evaluations; arrays of NumPy or JAX.
+    """State of a climb between two evaluations; arrays of NumPy or JAX, of the shapes below for one climb.
 
     **Fields**
     - `point`: the highest one so far, `position` and `gradient` of shape `(dim,)`.
@@ -91,10 +92,10 @@ class LBFGS:
 
     def init(self, point: Point) -> LBFGSState:
         """Begin at a point; the search is over at once where value or gradient are not finite."""
-        xp = _arrays(point.position)
-        zero, count, no = xp.zeros_like(point.log_density), xp.zeros((), np.int32), xp.zeros((), bool)
-        empty = xp.zeros((self.memory, *point.position.shape), point.position.dtype)
-        direction = _first_step(point.gradient) * point.gradient
+        xp, (*climbs, dim) = _arrays(point.position), point.position.shape
+        zero, count, no = xp.zeros_like(point.log_density), xp.zeros(climbs, np.int32), xp.zeros(climbs, bool)
+        empty = xp.zeros((*climbs, self.memory, dim), point.position.dtype)
+        direction = _first_step(point.gradient)[..., None] * point.gradient
         unaimed = LBFGSState(
             point, direction, zero, zero, zero, empty, empty, zero, count, count, count, no, no
         )
@@ -103,15 +104,15 @@ class LBFGS:
 
     def ask(self, state: LBFGSState) -> Any:
         """Return where to evaluate next, shape `(dim,)`."""
-        return state.point.position + state.step * state.direction
+        return state.point.position + state.step[..., None] * state.direction
 
     def tell(self, state: LBFGSState, point: Point) -> LBFGSState:
         """Take the point that was asked for; its numbers need not be finite."""
-        slope = state.point.gradient @ state.direction
+        slope = _dot(state.point.gradient, state.direction)
         noise = 4 * self.epsilon * abs(state.point.log_density)
         least = state.point.log_density + _RISE * state.step * slope - noise
         is_higher = is_finite(point) & (point.log_density >= least)
-        is_short = is_higher & (point.gradient @ state.direction > _SLOPE * slope)
+        is_short = is_higher & (_dot(point.gradient, state.direction) > _SLOPE * slope)
         is_last = state.num_tries + 1 >= _MAX_TRIES
         is_taken = is_higher & (~is_short | is_last)
         low = _pick(is_short, state.step, state.low)
@@ -128,11 +129,13 @@ class LBFGS:
         xp = _arrays(point.position)
         move = point.position - state.point.position
         turn = state.point.gradient - point.gradient
-        is_kept = move @ turn > self.epsilon * xp.linalg.norm(move) * xp.linalg.norm(turn)
+        is_kept = _dot(move, turn) > self.epsilon * _norm(move) * _norm(turn)
 
         def added() -> tuple[Any, Any]:
             rows = ((state.moves, move), (state.turns, turn))
-            first, second = (xp.concatenate([old[1:], new[None]]) for old, new in rows)
+            first, second = (
+                xp.concatenate([old[..., 1:, :], new[..., None, :]], axis=-2) for old, new in rows
+            )
             return first, second
 
         moves, turns = _either(is_kept, added, lambda: (state.moves, state.turns))
@@ -141,16 +144,16 @@ class LBFGS:
     def _aimed(self, state: LBFGSState, direction: Any) -> LBFGSState:
         """Begin a line, and judge what it promises."""
         xp, point = _arrays(direction), state.point
-        slope = point.gradient @ direction
+        slope = _dot(point.gradient, direction)
         least = self.gain + 0.01 * self.epsilon**0.5 + 4 * self.epsilon * abs(point.log_density)
         # Without a move nothing is known of scales: a gradient that is small may be so by its units.
-        promise = _pick((state.turns != 0).any(), slope / 2, np.inf)
+        promise = _pick((state.turns != 0).any((-2, -1)), slope / 2, np.inf)
         num_flat = _pick(promise <= least, state.num_flat + 1, 0)
-        is_settled = (num_flat >= self.patience) | (point.gradient == 0).all()
+        is_settled = (num_flat >= self.patience) | (point.gradient == 0).all(-1)
         return replace(
             state,
             direction=direction,
-            step=xp.minimum(xp.ones_like(state.step), self.longest / xp.max(xp.abs(direction))),
+            step=xp.minimum(xp.ones_like(state.step), self.longest / xp.max(xp.abs(direction), axis=-1)),
             low=xp.zeros_like(state.low),
             high=xp.full_like(state.high, np.inf),
             promise=promise,
@@ -171,7 +174,7 @@ def _looking(state: LBFGSState, low: Any, high: Any, is_last: Any) -> LBFGSState
 
 def _forgetful(state: LBFGSState) -> LBFGSState:
     """Forget the moves, which may mislead where curvature changes; the search is over if there is none."""
-    is_over = (state.turns == 0).all()
+    is_over = (state.turns == 0).all((-2, -1))
     return replace(state, moves=0 * state.moves, turns=0 * state.turns, is_over=is_over)
 
 
@@ -186,17 +189,18 @@ def _direction(state: LBFGSState) -> Any:
 
     def back(rest: Any, pair: Any) -> tuple[Any, Any]:
         move, turn = pair
-        share = ratio(move @ rest, move @ turn)
-        return rest - share * turn, share
+        share = ratio(_dot(move, rest), _dot(move, turn))
+        return rest - share[..., None] * turn, share
 
     def forth(rest: Any, pair: Any) -> tuple[Any, None]:
         move, turn, share = pair
-        return rest + (share - ratio(turn @ rest, move @ turn)) * move, None
+        return rest + (share - ratio(_dot(turn, rest), _dot(move, turn)))[..., None] * move, None
 
-    pairs, move, turn = (state.moves, state.turns), state.moves[-1], state.turns[-1]
+    move, turn = state.moves[..., -1, :], state.turns[..., -1, :]
+    pairs = tuple(_arrays(gradient).moveaxis(rows, -2, 0) for rows in (state.moves, state.turns))
     rest, shares = scan(back, gradient, pairs, reverse=True)
-    scale = _pick((turn != 0).any(), ratio(move @ turn, turn @ turn), _first_step(gradient))
-    return scan(forth, scale * rest, (*pairs, shares))[0]
+    scale = _pick((turn != 0).any(-1), ratio(_dot(move, turn), _dot(turn, turn)), _first_step(gradient))
+    return scan(forth, scale[..., None] * rest, (*pairs, shares))[0]
 
 
 def _first_step(gradient: Any) -> Any:
@@ -205,13 +209,13 @@ def _first_step(gradient: Any) -> Any:
     Coordinates are of order one more often than gradients are.
     """
     xp = _arrays(gradient)
-    return 1 / xp.maximum(xp.linalg.norm(gradient), 1)
+    return 1 / xp.maximum(_norm(gradient), 1)
 
 
 def is_finite(point: Point) -> Any:
     """Return whether value and gradient are finite at a point; NumPy or JAX."""
     xp = _arrays(point.position)
-    return xp.isfinite(point.log_density) & xp.isfinite(point.gradient).all()
+    return xp.isfinite(point.log_density) & xp.isfinite(point.gradient).all(-1)
 
 
 def _arrays(array: Any) -> Any:
@@ -219,18 +223,37 @@ def _arrays(array: Any) -> Any:
     return jnp if isinstance(array, jax.Array) else np
 
 
+def _dot(first: Any, second: Any) -> Any:
+    """Multiply vectors, climb by climb; a climb's number does not depend on those beside it."""
+    return first @ second if isinstance(first, jax.Array) else np.vecdot(first, second)
+
+
+def _norm(vector: Any) -> Any:
+    """Return the length of vectors, climb by climb."""
+    return _arrays(vector).linalg.norm(vector, axis=-1)
+
+
 def _pick(condition: Any, first: Any, second: Any) -> Any:
     """Choose between two numbers."""
-    if isinstance(condition, jax.Array):
-        return jnp.where(condition, first, second)
-    return first if condition else second
+    return _arrays(condition).where(condition, first, second)
 
 
 def _either(condition: Any, first: Callable[[], T], second: Callable[[], T]) -> T:
-    """Choose between two results; the host computes one of them, a program both."""
+    """Choose between two results; the host computes one of them where that is all that climbs need."""
     if isinstance(condition, jax.Array):
         return where(condition, first(), second())
-    return first() if condition else second()
+    if not condition.any():
+        return second()
+    return first() if condition.all() else _mixed(condition, first(), second())
+
+
+def _mixed(condition: np.ndarray, first: T, second: T) -> T:
+    """Choose for each climb, leaf by leaf."""
+
+    def choose(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        return np.where(condition.reshape(-1, *[1] * (one.ndim - 1)), one, other)
+
+    return jax.tree.map(choose, first, second)
 
 
 def _scan(step: Callable[[Any, Any], Any], carry: Any, columns: Any, reverse: bool = False) -> Any:

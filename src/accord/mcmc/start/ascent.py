@@ -8,6 +8,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
+import jax
 import numpy as np
 
 from ...core.position import Position
@@ -63,11 +64,11 @@ Resting = Callable[[Mapping[K, "Climb"]], Container[K]]
 
 
 @dataclass(eq=False)
-class Climb:
-    """One climb.
+class Climbs:
+    """Climbs side by side, whose arithmetic is done once for all of them.
 
-    **Fields**: `search`, which computes in double precision, and its `state`; `dtype` of the positions that are
-    evaluated.
+    **Fields**: `search`, which computes in double precision, and its `state`, with an axis of climbs in front; `dtype`
+    of the positions that are evaluated.
     """
 
     search: LBFGS
@@ -75,39 +76,56 @@ class Climb:
     dtype: np.dtype
 
     @staticmethod
-    def at(place: Place) -> "Climb":
-        """Begin at a place."""
-        dtype = place.position.dtype
+    def at(places: Sequence[Place]) -> "Climbs":
+        """Begin at places."""
+        dtype = places[0].position.dtype
         # It has arrived if it promises little three times in a row: what is remembered may know nothing of the longest
         # direction.
         search = LBFGS(memory=6, epsilon=float(np.finfo(dtype).eps), gain=_GAIN, patience=3, longest=_LONGEST)
-        return Climb(search, search.init(_point(place)), dtype)
+        return Climbs(search, search.init(_points(places)), dtype)
 
-    @property
-    def next_position(self) -> np.ndarray:
-        """Return the next position to evaluate."""
+    def next_positions(self) -> np.ndarray:
+        """Return the next position of each climb to evaluate, shape `(climb, dim)`."""
         return self.search.ask(self.state).astype(self.dtype)
+
+    def take(self, rows: Sequence[int], places: Sequence[Place]) -> None:
+        """Continue some climbs with the values at their next positions."""
+        told = self.search.tell(jax.tree.map(lambda leaf: leaf[rows], self.state), _points(places))
+
+        def put(leaf: np.ndarray, new: np.ndarray) -> np.ndarray:
+            leaf = leaf.copy()
+            leaf[rows] = new
+            return leaf
+
+        self.state = jax.tree.map(put, self.state, told)
+
+
+class Climb(NamedTuple):
+    """One of several climbs, as far as it has come."""
+
+    of: Climbs
+    row: int
 
     @property
     def height(self) -> float:
         """Log density at the highest point so far."""
-        return float(self.state.point.log_density)
+        return float(self.of.state.point.log_density[self.row])
 
     @property
     def end(self) -> Place:
         """Highest point so far."""
-        point: Any = self.state.point
-        return Place(point.position.astype(self.dtype), self.height, point.gradient)
+        point = self.of.state.point
+        return Place(point.position[self.row].astype(self.of.dtype), self.height, point.gradient[self.row])
 
     @property
     def is_over(self) -> bool:
         """Return whether the climb has arrived, or is lost."""
-        return bool(self.state.is_over)
+        return bool(self.of.state.is_over[self.row])
 
     @property
     def has_arrived(self) -> bool:
         """Return whether it is at a top, as far as can be told from its moves."""
-        return bool(self.state.is_settled)
+        return bool(self.of.state.is_settled[self.row])
 
     @property
     def is_lost(self) -> bool:
@@ -117,16 +135,14 @@ class Climb:
     @property
     def is_near_end(self) -> bool:
         """Return whether it can rise by less than a nat."""
-        return self.has_arrived or bool(self.state.promise < 1.0)
-
-    def take(self, place: Place) -> None:
-        """Continue with the values at the next position."""
-        self.state = self.search.tell(self.state, _point(place))
+        return self.has_arrived or bool(self.of.state.promise[self.row] < 1.0)
 
 
-def _point(place: Place) -> Point:
-    numbers: Any = (place.position.astype(float), np.float64(place.height), place.gradient.astype(float))
-    return Point(*numbers)
+def _points(places: Sequence[Place]) -> Point:
+    def joined(rows: Sequence[Any]) -> Any:
+        return np.array(rows, float)
+
+    return Point(*map(joined, zip(*(place[:3] for place in places), strict=True)))
 
 
 def ascend(
@@ -135,18 +151,18 @@ def ascend(
     """Climb from each candidate until all climbs are over or rest, or for `MAX_TURNS` calls of `evaluate`."""
     # Gradients may be as large as numbers can be: a climb that overflows is lost, and that is all.
     with np.errstate(all="ignore"):
-        climbs = {name: Climb.at(place) for name, place in places.items()}
+        together = Climbs.at(list(places.values()))
+        climbs = {name: Climb(together, row) for row, name in enumerate(places)}
         for _ in range(MAX_TURNS):
             rest = resting(climbs)
             going = {
-                name: climb.next_position
-                for name, climb in climbs.items()
-                if not climb.is_over and name not in rest
+                name: climb.row for name, climb in climbs.items() if not climb.is_over and name not in rest
             }
             if not going:
                 break
-            for name, place in evaluate(going).items():
-                climbs[name].take(place)
+            positions = together.next_positions()
+            found = evaluate({name: positions[row] for name, row in going.items()})
+            together.take(list(going.values()), [found[name] for name in going])
     return climbs
 
 
