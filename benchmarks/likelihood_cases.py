@@ -146,6 +146,23 @@ def _softmax_of(p: Predictors) -> Any:
     return jnp.stack([jnp.zeros_like(p.eta), p.eta, p.eta * p.scale, p.eta * p.shape], -1)
 
 
+def _categorical(y: Any, logits: Any) -> Any:
+    return jnp.take_along_axis(jax.nn.log_softmax(logits), y[:, None], -1)[:, 0]
+
+
+def _weights_of(means: Any, p: Predictors) -> Any:
+    return jax.nn.softmax(p.shape * jnp.arange(means.shape[-1]))
+
+
+def _mixture_of(d: Any, means: Any, p: Predictors) -> Any:
+    return d.MixtureSameFamily(d.Categorical(probs=_weights_of(means, p)), d.Normal(means, p.scale))
+
+
+def _mixed(y: Any, means: Any, p: Predictors) -> Any:
+    each = -0.5 * ((y[:, None] - means) / p.scale) ** 2 - jnp.log(p.scale) - HALF_LOG_2PI
+    return special.logsumexp(each + jnp.log(_weights_of(means, p)), -1)
+
+
 CASES: dict[str, Case] = {
     "Normal": Case(
         _normal,
@@ -231,5 +248,30 @@ CASES: dict[str, Case] = {
         _few,
         lambda d, p: d.OrderedLogistic(p.eta, p.cuts),
         lambda y, p: _ordered(y, p.eta, p.cuts),
+    ),
+    "BetaBinomial": Case(
+        lambda rng, n: rng.binomial(12, rng.beta(2.0, 3.0, size=n)),
+        lambda d, p: d.BetaBinomial(jnp.exp(p.eta), p.shape, 12),
+        lambda y, p: _beta_binomial(y, jnp.exp(p.eta), p.shape, 12.0),
+    ),
+    "Categorical, logits": Case(
+        _few,
+        lambda d, p: d.Categorical(logits=_softmax_of(p)),
+        lambda y, p: _categorical(y, _softmax_of(p)),
+    ),
+    "Mixture of 2 normals": Case(
+        _normal,
+        lambda d, p: _mixture_of(d, p.cuts[:2], p),
+        lambda y, p: _mixed(y, p.cuts[:2], p),
+    ),
+    "Mixture of 3 normals": Case(
+        _normal,
+        lambda d, p: _mixture_of(d, p.cuts, p),
+        lambda y, p: _mixed(y, p.cuts, p),
+    ),
+    "Mixture of 2 regressions": Case(
+        _normal,
+        lambda d, p: _mixture_of(d, p.eta[:, None] + p.cuts[:2], p),
+        lambda y, p: _mixed(y, p.eta[:, None] + p.cuts[:2], p),
     ),
 }

@@ -15,6 +15,7 @@ from ..parameters import exactly_one
 from ..special import log_of
 from .common.countable import AbstractCountable, AbstractFinite, known_bounds
 from .common.counts import select
+from .common.softmax import log_softmax_at
 
 _WHOLE = constraints.integer_interval(-np.inf, np.inf)
 
@@ -74,6 +75,8 @@ class Categorical(AbstractFinite):
         if self.logits is None:
             # Use only the observed category: log(0) of another would make the gradient NaN.
             log_prob = log_of(_take(jnp.asarray(self.probs, self.dtype), index))
+        elif index.shape and index.shape == np.shape(self.logits)[:-1]:
+            log_prob = log_softmax_at(jnp.asarray(self.logits, self.dtype), index)
         else:
             log_prob = _take(self.log_weights(), index)
         (x,) = align(value)
