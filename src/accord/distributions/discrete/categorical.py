@@ -17,6 +17,7 @@ from .common.countable import AbstractCountable, AbstractFinite, known_bounds
 from .common.counts import select
 from .common.softmax import log_softmax_at
 
+_FEW = 16  # categories
 _WHOLE = constraints.integer_interval(-np.inf, np.inf)
 
 
@@ -205,6 +206,10 @@ def _take(table: jax.Array, index: jax.Array) -> jax.Array:
     if table.ndim == 1:
         return table[index]
     shape = np.broadcast_shapes(table.shape[:-1], index.shape)
+    if shape == table.shape[:-1] and table.shape[-1] <= _FEW:
+        # A gradient by scattering takes longer than one of all categories, if they are few.
+        is_here = jax.lax.broadcasted_iota(index.dtype, table.shape, table.ndim - 1) == index[..., None]
+        return jnp.where(is_here, table, 0.0).sum(axis=-1)
     table = jnp.broadcast_to(table, (*shape, table.shape[-1]))
     index = jnp.broadcast_to(index, shape)
     return jnp.take_along_axis(table, jnp.expand_dims(index, -1), axis=-1).squeeze(-1)
