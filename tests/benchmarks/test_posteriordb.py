@@ -221,6 +221,21 @@ def test_a_cure_does_what_the_notices_say():
     assert words == "`infer.Tempered()`, warmup=1000, draws=4000"
 
 
+def test_a_cure_orders_what_a_notice_says_is_exchangeable():
+    from cures import cure
+
+    @ac.model
+    def pair(is_ordered=False):
+        prior = dist.Normal(0, 1).expand((2,)).to_event(1)
+        ac.sample("x", dist.ordered(prior) if is_ordered else prior)
+
+    remedy = "If they are exchangeable, order them, as by `ac.sample('x', dist.ordered(dist.Normal(0, 1))`. Else ..."
+    model, options, words = cure(pair(), [Notice("error", "chains_apart", "", remedy)])
+    assert options == {"draws": 4000, "warmup": 1000}
+    assert words == "`x` ordered, warmup=1000, draws=4000"
+    assert "Ordered" in str(model.sites())
+
+
 def test_the_stand_in_has_every_statement_that_a_model_uses():
     text = (BENCHMARKS / "peers" / "standin" / "accord" / "__init__.py").read_text()
     tree = ast.parse(text).body

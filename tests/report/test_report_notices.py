@@ -141,8 +141,10 @@ def left_behind(run):
 
 def wider_below(run):
     """The neck of a funnel is higher than its bulk, and no better."""
-    left_behind(run)
-    run["sites"]["mu"][3] *= 50.0
+    two_modes(run)
+    run["stats"]["lp"][3] -= 150.0
+    for name in run["sites"]:
+        run["sites"][name][3] = run["sites"][name][3] * 1_000_000
 
 
 def two_modes_close_by(run):
@@ -155,8 +157,24 @@ def in_another_order(run):
     run["sites"]["mu"][1:3] += 50.0
 
 
+def changing_places(run):
+    """Three components, whose order changes a few times in each chain."""
+    run["sites"]["theta"] += np.array([0.0, 10.0, 20.0])
+    orders = [[0, 1, 2], [1, 0, 2], [2, 0, 1], [2, 1, 0], [0, 2, 1]]
+    for chain in range(4):
+        for part, order in enumerate(np.roll(orders, chain, axis=0)[:3]):
+            rows = slice(300 * part, 1000)
+            run["sites"]["theta"][chain, rows] = np.sort(run["sites"]["theta"][chain, rows])[:, order]
+
+
 def mirrored(run):
     run["sites"]["theta"] += np.array([-10.0, 0.0, 10.0])
+    run["sites"]["theta"][1:3] *= -1
+
+
+def with_other_signs(run):
+    """Loadings of a factor: signs differ, and no order does."""
+    run["sites"]["theta"] += np.array([-10.0, 5.0, 20.0])
     run["sites"]["theta"][1:3] *= -1
 
 
@@ -219,7 +237,7 @@ RULES = {
     left_behind: (
         "error",
         "chains_apart",
-        "of 'mu': the log density in chain 3 is 5,000 below that of the best chain, and the draws are no wider",
+        "of 'mu': the log density in chain 3 is 5,000 below that of the best chain, which the width",
         "Use no draws of chain 3. Start elsewhere, by another `seed=`",
     ),
     wider_below: ("error", "chains_apart", "or some have not reached the posterior yet", "infer.Tempered()"),
@@ -235,7 +253,19 @@ RULES = {
         "near 49.97 of 'mu': the chains found different modes, with the elements of 'theta' in different orders",
         "exchangeable, order them, as by `ac.sample('theta', dist.ordered(",
     ),
-    mirrored: ("error", "chains_apart", "or some have not reached", "prior is proper. Else start"),
+    changing_places: (
+        "error",
+        "r_hat",
+        "for 3 of 6 parameters",
+        "Elements of 'theta' change places: in increasing order they agree, with an R-hat of 1.0",
+    ),
+    mirrored: (
+        "error",
+        "chains_apart",
+        "with the elements of 'theta' in different orders, or with opposite signs",
+        "If only their signs are free, give one of them a prior of one sign. Else sample by",
+    ),
+    with_other_signs: ("error", "chains_apart", "or some have not reached", "prior is proper. Else start"),
     mostly_still: ("warning", "slow_chains", "Chain 3 stayed in place for up to 75.1%", "step size"),
     mostly_still_by_long_steps: (
         "warning",

@@ -7,8 +7,10 @@ import numpy as np
 from ...core.notice import Notice, Severity
 from ..diagnostics import ess_bulk, ess_tail
 from ..evidence import Evidence
-from .apart import are_same_throughout, moving_between_modes
+from .apart import are_same_throughout
 from .extent import FEW_DRAWS
+from .order import changing_places, ordering
+from .words import moving_between_modes
 
 R_HAT_DOUBT = 1.01  # Vehtari et al. (2021)
 R_HAT_SLIGHT = 1.02  # up to here, with as many effective draws as the next line says, it is information
@@ -106,8 +108,14 @@ def collinear(run: Evidence) -> Iterator[Notice]:
 
 
 def _remedy_of_r_hat(run: Evidence, worst: float, name: str, scalar: int) -> str:
-    """Name modes as the cause where chains disagree although each one is the same throughout."""
+    """Name the cause where it is that elements change places, or that each chain by itself is the same throughout."""
     is_judged = worst > R_HAT_FAILED and not run.has_many_chains and run.num_draws >= FEW_DRAWS
+    reordered, agreed = changing_places(run, R_HAT_FAILED) if is_judged else ("", 1.0)
+    if reordered:
+        return (
+            f"Elements of {reordered!r} change places: in increasing order they agree, with an R-hat of {agreed:.4g}. "
+            f"{ordering(run, reordered)}"
+        )
     if is_judged and are_same_throughout(run.sites.columns(name, np.array([scalar]))[:, :, 0]):
         return (
             "Each chain by itself is the same throughout, so there are probably several modes: "

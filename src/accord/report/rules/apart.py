@@ -8,19 +8,19 @@ from ...core.notice import Notice
 from ..diagnostics import r_hat
 from ..evidence import Evidence
 from .extent import FEW_DRAWS
-from .words import chain_list
+from .order import are_mirrored, have_other_orders, ordering
+from .words import chain_list, moving_between_modes
 
 APART = 4.0  # standard deviations within chains between the groups of chains that are in different places
-SAME = 1.0  # standard deviations within chains, up to which means of elements in order agree between chains
 ALIKE = 1.05  # R-hat of the halves of one chain, up to which it is the same throughout
-FAR_BELOW = 100.0  # nats below the best chain; where draws are no wider, that leaves no weight
+FAR_BELOW = 100.0  # nats below the best chain, which leave no weight
 WIDE = 10.0  # standard deviations of the log density of the best chain, which it may be below by itself
 
 
 def chains_apart(run: Evidence) -> Iterator[Notice]:
     """Find groups of chains that each stayed in a mode of their own."""
     worst: tuple[float, str, int, np.ndarray, np.ndarray] | None = None
-    reordered = (APART, "")
+    widest, reordered, has_signs = APART, "", False
     if len(run.chains) < 2 or run.num_draws < FEW_DRAWS:
         return
     for name, scalars, draws in run.picked():
@@ -28,15 +28,15 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
         with np.errstate(all="ignore"):
             means, widths = draws.mean(axis=1, dtype=np.float64), draws.std(axis=1, dtype=np.float64)
             gaps = np.diff(np.sort(means, axis=0), axis=0).max(axis=0) / widths.max(axis=0)
-            differ_by_order = _differ_by_order(means, widths)
+            differ_by_order, is_mirrored = have_other_orders(means, widths), are_mirrored(means, widths)
         gaps = np.where(np.isfinite(gaps), gaps, 0.0)
         best = int(np.argmax(gaps))
         if gaps[best] > APART and (worst is None or gaps[best] > worst[0]):
             worst = (float(gaps[best]), name, int(scalars[best]), means[:, best], draws[:, :, best])
         # The elements of a simplex are told apart by ordering those of another site.
         is_row = name in run.latents - run.discrete and len(run.sites.shape(name)) == 3
-        if differ_by_order and is_row and gaps[best] > reordered[0] and not np.allclose(means.sum(axis=1), 1):
-            reordered = (float(gaps[best]), name)
+        if differ_by_order and is_row and gaps[best] > widest and not np.allclose(means.sum(axis=1), 1):
+            widest, reordered, has_signs = float(gaps[best]), name, is_mirrored
     if worst is None:
         return
     _, name, scalar, means, draws = worst
@@ -53,18 +53,18 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
         yield Notice(
             "error",
             "chains_apart",
-            f"{places}: the log density in {behind.lower()} is {gap:,.0f} below that of the best chain, and the draws "
-            "are no wider, so that they are not of the posterior.",
+            f"{places}: the log density in {behind.lower()} is {gap:,.0f} below that of the best chain, which the "
+            "width of those draws does not make up for: they are not of the posterior.",
             f"Use no draws of {behind.lower()}. Start elsewhere, by another `seed=`, or near the posterior by `init=`; "
-            "and look for what is jagged or flat in the model far from its data.",
+            f"or {moving_between_modes(run)}.",
             (name,),
         )
         return
     yield Notice(
         "error",
         "chains_apart",
-        f"{places}: {_what_differs(reordered[1])}",
-        _remedy(run, reordered[1], are_same_throughout(draws)),
+        f"{places}: {_what_differs(reordered, has_signs)}",
+        _remedy(run, reordered, has_signs, are_same_throughout(draws)),
         (name,),
     )
 
@@ -72,8 +72,8 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
 def _left_behind(run: Evidence) -> tuple[np.ndarray, float]:
     """Return which chains are far below the best one, shape `(chain,)`, and by how many nats the nearest of them is.
 
-    A mode that is lower may weigh more if it is wider, as the bulk of a funnel beside its neck: chains whose draws are
-    wider than those of the best one are not told from it.
+    A mode that is lower may weigh more if it is wider, as the bulk of a funnel beside its neck: what a chain's draws
+    are wider than those of the best one is taken from how far it is below.
     """
     nobody = np.zeros(len(run.chains), bool)
     if "lp" not in run.stats or run.temperatures is not None:
@@ -83,46 +83,36 @@ def _left_behind(run: Evidence) -> tuple[np.ndarray, float]:
         return nobody, 0.0
     medians = np.median(height, axis=1)
     best = int(np.argmax(medians))
-    gaps = medians[best] - medians
-    is_far = gaps > max(FAR_BELOW, WIDE * float(height[best].std()))
-    is_behind = is_far & (_widths(run, best) <= 0) if is_far.any() else is_far
+    gaps, limit = medians[best] - medians, max(FAR_BELOW, WIDE * float(height[best].std()))
+    if not np.any(gaps > limit):
+        return nobody, 0.0
+    is_behind = gaps - np.maximum(_widths(run, best), 0.0) > limit
     return is_behind, float(gaps[is_behind].min()) if is_behind.any() else 0.0
 
 
 def _widths(run: Evidence, best: int) -> np.ndarray:
     """Return how much more volume the draws of each chain fill than those of chain `best`; logarithms, `(chain,)`."""
-    total = np.zeros(len(run.chains))
-    for name, _, draws in run.picked():
-        if name in run.latents - run.discrete:
+    total, names = np.zeros(len(run.chains)), run.latents - run.discrete
+    count = 0
+    for name, scalars, draws in run.picked():
+        if name in names:
             with np.errstate(all="ignore"):
                 widths = draws.std(axis=1, dtype=np.float64)
                 total += np.log(widths / widths[best]).sum(axis=1)
-    return total
+            count += len(scalars)
+    return total * (sum(run.sites.width(name) for name in names) / max(count, 1))
 
 
-def _differ_by_order(means: np.ndarray, widths: np.ndarray) -> bool:
-    """Return whether chains have the same elements in different orders, as exchangeable components do.
+def _what_differs(reordered: str, has_signs: bool) -> str:
+    """Say what chains found, where `reordered` is a site whose elements they have in different orders, or empty.
 
-    `means` and `widths`: means and standard deviations of the elements of one site, each `(chain, n)`.
+    `has_signs`: they may as well have them with opposite signs.
     """
-    order = np.argsort(means, axis=1)
-    ordered, their_widths = (np.take_along_axis(each, order, axis=1) for each in (means, widths))
-    is_same = bool(np.all(np.ptp(ordered, axis=0) < SAME * their_widths.max(axis=0)))
-    return means.shape[1] > 1 and is_same and not _are_mirrored(means, widths)
-
-
-def _are_mirrored(means: np.ndarray, widths: np.ndarray) -> bool:
-    """Return whether some chains have all elements of others with the opposite sign, as loadings of factors may."""
-    apart = np.abs(means[:, None] + means[None]).max(axis=2)
-    return bool(np.all(apart.min(axis=1) < SAME * widths.max()))
-
-
-def _what_differs(reordered: str) -> str:
-    """Say what chains found, where `reordered` is a site whose elements they have in different orders, or empty."""
     if reordered:
+        signs = ", or with opposite signs" if has_signs else ""
         return (
-            f"the chains found different modes, with the elements of {reordered!r} in different orders: probably "
-            "nothing in the model tells them apart."
+            f"the chains found different modes, with the elements of {reordered!r} in different orders{signs}: "
+            "probably nothing in the model tells them apart."
         )
     return "the chains found different modes, or some have not reached the posterior yet."
 
@@ -134,28 +124,13 @@ def are_same_throughout(draws: np.ndarray) -> bool:
     return all(r_hat(chain)[0] < ALIKE for chain in halves)
 
 
-def _remedy(run: Evidence, reordered: str, are_modes: bool) -> str:
+def _remedy(run: Evidence, reordered: str, has_signs: bool, are_modes: bool) -> str:
     """Say what to do about chains in different places."""
     if reordered:
-        return (
-            f"If they are exchangeable, order them, as by `ac.sample({reordered!r}, dist.ordered(dist.Normal(0, 1)"
-            ".expand((2,)).to_event(1)))`, with their own distribution and number. Else "
-            f"{moving_between_modes(run)}, and look only at what does not depend on the order."
-        )
+        return ordering(run, reordered, has_signs)
     share = "The share of draws in a mode depends on the starting points, and is not its probability."
     others = "break a symmetry by an ordering, or exclude an unwanted mode"
     moving = moving_between_modes(run)
     if are_modes:
         return f"{share} {moving[0].upper()}{moving[1:]}. Else start near one by `init=`, {others}."
     return f"{share} Start near the posterior by `init=`, {others}; or {moving}."
-
-
-def moving_between_modes(run: Evidence) -> str:
-    """Name the line that moves between modes."""
-    if run.temperatures is not None:
-        return f"take more rungs than {run.temperatures.shape[1]}, `infer.Tempered(temperatures=...)`, or more draws"
-    kernel = "infer.Tempered()"
-    if run.discrete:
-        blocks = ", ".join(f"{name!r}: infer.DiscreteGibbs()" for name in sorted(run.discrete))
-        kernel = f"infer.Tempered(infer.Gibbs({{{blocks}, ...: infer.NUTS()}}))"
-    return f"sample by `infer.sample(model, {kernel})`, which moves between modes if every prior is proper"

@@ -36,3 +36,14 @@ def non_centred(run: Evidence, name: str) -> str:
         f"{name!r} sets the scale of {sites}, whose posterior narrows with it like a funnel: reparameterise by "
         f"`handlers.reparam(model, {{{config}}})`"
     )
+
+
+def moving_between_modes(run: Evidence) -> str:
+    """Name the line that moves between modes."""
+    if run.temperatures is not None:
+        return f"take more rungs than {run.temperatures.shape[1]}, `infer.Tempered(temperatures=...)`, or more draws"
+    kernel = "infer.Tempered()"
+    if run.discrete:
+        blocks = ", ".join(f"{name!r}: infer.DiscreteGibbs()" for name in sorted(run.discrete))
+        kernel = f"infer.Tempered(infer.Gibbs({{{blocks}, ...: infer.NUTS()}}))"
+    return f"sample by `infer.sample(model, {kernel})`, which moves between modes if every prior is proper"
