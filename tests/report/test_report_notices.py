@@ -143,8 +143,8 @@ def wider_below(run):
     """The neck of a funnel is higher than its bulk, and no better."""
     two_modes(run)
     run["stats"]["lp"][3] -= 150.0
-    for name in run["sites"]:
-        run["sites"][name][3] = run["sites"][name][3] * 1_000_000
+    for name in ("tau", "theta"):
+        run["sites"][name][3] *= 1e6
 
 
 def two_modes_close_by(run):

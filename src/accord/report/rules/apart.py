@@ -98,7 +98,8 @@ def _widths(run: Evidence, best: int) -> np.ndarray:
         if name in names:
             with np.errstate(all="ignore"):
                 widths = draws.std(axis=1, dtype=np.float64)
-                total += np.log(widths / widths[best]).sum(axis=1)
+                # Where both are constant, as on a diagonal, there is nothing to compare.
+                total += np.nansum(np.log(widths / widths[best]), axis=1)
             count += len(scalars)
     return total * (sum(run.sites.width(name) for name in names) / max(count, 1))
 
