@@ -222,8 +222,8 @@ formulas subtract large numbers or overflow. Against the formula, with 10,000 va
 
 With a million values memory decides: what is chosen between two formulas is written to memory once more, which takes
 `StudentT` with constant `df`, `LogNormal` and `OrderedLogistic` up to 1.9 times as long as the formula, `Binomial` 1.4,
-`Categorical`, `ZeroInflatedPoisson` and `Cauchy` 1.3 (`Cauchy` alone 2). With 100 values, alone, a pass more takes 0.05 to 0.1 us:
-`Exponential` 1.25, `Weibull` 1.4, `ZeroInflatedPoisson` 1.2.
+`Categorical`, `ZeroInflatedPoisson` and `Cauchy` 1.3 (`Cauchy` alone 2). With 100 values, alone, a pass more takes
+0.05 to 0.1 us: `Exponential` 1.25, `Weibull` 1.4, `ZeroInflatedPoisson` 1.2.
 
 Rows of `Normal`, `StudentT` with `df` 4, `Cauchy`, `Laplace`, `LogNormal`, `Exponential` and `Weibull` were measured at
 another time than the others, when the core was less busy: compare ratios, not microseconds.
