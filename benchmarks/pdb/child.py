@@ -3,7 +3,7 @@
 `with_accord.py` and `with_numpyro.py` hand `main` a function that prepares a run of a bound model. A run is timed from
 the call to draws in NumPy arrays; imports, data and the start of the backend are not. A short run is made a second
 time, when nothing is left to compile: that is the warm time. NumPyro compiles again in every run: what a run of a few
-draws takes, which compiles as much, is taken off.
+draws takes, which compiles as much, is taken off. Where that is most of it, the fastest of three of each are compared.
 """
 
 import argparse
@@ -45,6 +45,8 @@ Run = Callable[[bool], Outcome]
 """Makes a run; with True, one of a few draws, which traces and compiles as much as the whole one."""
 
 _TIMES = ("seconds", "cpu_seconds")
+_AGAIN = 2  # further runs of each kind, where they differ by little
+_CLOSE = 0.5  # share of a run that one of a few draws takes
 
 
 def main(prepare: Callable[[Any, int, str], Run], *, is_retraced: bool) -> None:
@@ -113,10 +115,22 @@ def _warm(
             return {}
     less = _compiling(outcome, found)
     if is_retraced:
-        clock = _Clock()
-        run(True)
-        less = clock.read()
+        less = _timed(run, is_short=True)
+        if second and less["cpu_seconds"] > _CLOSE * found["cpu_seconds"]:
+            for _ in range(_AGAIN):
+                found = _faster(found, _timed(run, is_short=False))
+                less = _faster(less, _timed(run, is_short=True))
     return second | {f"warm_{name}": max(found[name] - less[name], 0.0) for name in _TIMES}
+
+
+def _timed(run: Run, *, is_short: bool) -> dict[str, float]:
+    clock = _Clock()
+    run(is_short)
+    return clock.read()
+
+
+def _faster(one: dict[str, float], other: dict[str, float]) -> dict[str, float]:
+    return {name: min(one[name], other[name]) for name in _TIMES}
 
 
 def _compiling(outcome: Outcome, found: dict[str, float]) -> dict[str, float]:
