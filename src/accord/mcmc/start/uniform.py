@@ -86,8 +86,8 @@ def from_uniform(radius: float = RADIUS) -> FromUniform:
     """Start each chain at a uniform point in a box around zero in unconstrained space; the default.
 
     A chain takes the best of the first ten points with a finite log density and gradient; there are 100 tries. It also
-    climbs from the best points: if one mode has far more mass than another, the chain starts there. (It climbs in up to
-    64 dimensions, and not with `ChEES`.)
+    climbs from them: if one mode has far more mass than another, the chain starts there, and at the highest one if its
+    best point is far below and has a wrong gradient. (It climbs in up to 64 dimensions, and not with `ChEES`.)
 
     **Arguments**: `radius`, half the width of the box, in unconstrained units, >= 0. At 0 all chains start at zero,
     the centre of each site's support: R-hat then cannot detect chains that have not moved.
