@@ -234,7 +234,7 @@ def _norm(vector: Any) -> Any:
 
 
 def _pick(condition: Any, first: Any, second: Any) -> Any:
-    """Choose between two numbers."""
+    """Choose between two numbers, for each climb."""
     return _arrays(condition).where(condition, first, second)
 
 

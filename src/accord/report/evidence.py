@@ -69,6 +69,7 @@ class Evidence:
     bias: float | None = None
     approximated: tuple[str, ...] = ()
     estimate: tuple[int, float] | None = None
+    dim: int | None = None
 
     @property
     def has_many_chains(self) -> bool:

@@ -79,6 +79,7 @@ def examine(
     bias: float | None = None,
     approximated: Iterable[str] = (),
     estimate: tuple[int, float] | None = None,
+    dim: int | None = None,
 ) -> list[Notice]:
     """Apply every rule to a run; an empty list means that no rule found a problem.
 
@@ -100,6 +101,7 @@ def examine(
     - `blocks`: of a sampler by blocks. `discrete`: names of discrete unknowns that were sampled.
     - `approximated`: names of sites that are integrated out by an approximation.
     - `estimate`: of a log density that particles estimate, their number, and its standard deviation at a central point.
+    - `dim`: number of unconstrained coordinates; None where that is not known.
     - `bias`: by what share variances come out too large by construction, of a sampler that accepts all; else None.
 
     Never raises for what the draws hold: none, one chain, two draws, NaN.
@@ -134,6 +136,7 @@ def examine(
         bias,
         tuple(approximated),
         estimate,
+        dim,
     )
     return by_severity(notice for rule in RULES for notice in rule(evidence))
 

@@ -85,7 +85,7 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
     # The chains of an ensemble are many, and what they learn is that of all. Between whole numbers there is no climb.
     if not plan.is_ensemble and not plan.num_whole:
         drawn = {lane: places for lane, places in best.items() if not points.is_given(chains[lane].number)}
-        starts |= {lane: _free(at) for lane, at in _heaviest(evaluator, plan.dim, drawn).items()}
+        starts |= {lane: _free(at) for lane, at in _chosen(evaluator, plan.dim, drawn).items()}
     evaluator.stand(starts)
     for lane in starts:
         chain = chains[lane]
@@ -105,8 +105,11 @@ def _best(places: Sequence[Place]) -> list[Place]:
     return sorted(usable, key=lambda place: -place.height)
 
 
-def _heaviest(evaluator: Evaluator, dim: int, best: Mapping[int, list[Place]]) -> dict[int, np.ndarray]:
-    """Choose each chain's start: its best candidate, or the mode with most mass if modes differ much."""
+def _chosen(evaluator: Evaluator, dim: int, best: Mapping[int, list[Place]]) -> dict[int, np.ndarray]:
+    """Choose each chain's start: its best candidate, the mode with most mass if modes differ much, or the highest one.
+
+    The last if the candidate is far below, with a gradient that misleads.
+    """
 
     def evaluate(positions: Mapping[_Number, np.ndarray]) -> dict[_Number, Place]:
         wanted: dict[int, list[Position]] = {}
@@ -137,12 +140,13 @@ def _heaviest(evaluator: Evaluator, dim: int, best: Mapping[int, list[Place]]) -
 
 
 def _is_sound(evaluator: Evaluator, lane: int, place: Place, depth: float) -> bool:
-    """Return whether a chain can leave a place so many nats below a top: by its gradient, if that is right.
+    """Return whether the gradient at a place, `depth` nats below a top, is that of the log density.
+
+    It is looked at from `_DEEP` on, and in double precision: single precision cannot tell.
 
     At the starting points of all posteriors of posteriordb that are so deep, the log density rises by 0.9997 to 1.0000
     of what the gradient promises; where the solver of `sir` rounds the rates of a Poisson, by 0.97.
     """
-    # Single precision cannot tell.
     if depth < _DEEP or place.position.dtype != np.float64:
         return True
     rise = RISE * depth

@@ -146,6 +146,7 @@ def judge(
             if site["kind"] == "collapsed" and "collapsed_by" in manifest["settings"]
         ],
         estimate=_estimate(sampler),
+        dim=manifest["layout"]["dim"],
     )
     return by_severity([*damaged(draws), *found, *(at_cap(draws.stopping) if draws.complete else ())])
 

@@ -1,6 +1,6 @@
 """Judge whether chains agree, and how many independent draws they are worth."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -19,6 +19,10 @@ R_HAT_FAILED = 1.1  # the limit of Gelman & Rubin's day: the chains are not in t
 ESS_PER_CHAIN = 100  # below this the diagnostics are unreliable too; Vehtari et al. (2021)
 CHAINS_ASKED = 16  # beyond this many chains the total is what counts, and a hundred each would never be met
 COLLINEAR = 0.9999  # correlation beyond which two unknowns are one, as far as the data can tell
+_MORE = (
+    "The chains disagree: use more warm-up and draws. If they still do, look for several modes, between which "
+    "`infer.Tempered()` moves."
+)
 _MOST_PAIRED = 200  # scalars whose correlations are looked at
 
 
@@ -35,7 +39,7 @@ def high_r_hat(run: Evidence) -> Iterator[Notice]:
         "r_hat",
         f"{'Nested ' if run.has_many_chains else ''}R-hat is above {R_HAT_DOUBT} for {len(bad)} of {len(values)} "
         f"parameters, worst {worst[0]:.4g} for {run.label(*worst[1:])}.",
-        _remedy_of_r_hat(run, *worst),
+        _remedy_of_r_hat(run, bad),
         names,
     )
 
@@ -107,24 +111,24 @@ def collinear(run: Evidence) -> Iterator[Notice]:
         )
 
 
-def _remedy_of_r_hat(run: Evidence, worst: float, name: str, scalar: int) -> str:
+def _remedy_of_r_hat(run: Evidence, bad: Sequence[tuple[float, str, int]]) -> str:
     """Name the cause where it is that elements change places, or that each chain by itself is the same throughout."""
-    is_judged = worst > R_HAT_FAILED and not run.has_many_chains and run.num_draws >= FEW_DRAWS
-    reordered, agreed = changing_places(run, R_HAT_FAILED) if is_judged else ("", 1.0)
+    worst, name, scalar = max(bad)
+    if not (worst > R_HAT_FAILED and not run.has_many_chains and run.num_draws >= FEW_DRAWS):
+        return _MORE
+    reordered, agreed = changing_places(run, [item for item in bad if item[0] > R_HAT_FAILED])
     if reordered:
+        others = "" if reordered == name else " If others still disagree then, use more warm-up and draws."
         return (
             f"Elements of {reordered!r} change places: in increasing order they agree, with an R-hat of {agreed:.4g}. "
-            f"{ordering(run, reordered)}"
+            f"{ordering(run, reordered)}{others}"
         )
-    if is_judged and are_same_throughout(run.sites.columns(name, np.array([scalar]))[:, :, 0]):
+    if are_same_throughout(run.sites.columns(name, np.array([scalar]))[:, :, 0]):
         return (
             "Each chain by itself is the same throughout, so there are probably several modes: "
             f"{moving_between_modes(run)}."
         )
-    return (
-        "The chains disagree: use more warm-up and draws. If they still do, look for several modes, between which "
-        "`infer.Tempered()` moves."
-    )
+    return _MORE
 
 
 def _severity_of_r_hat(run: Evidence, worst: float) -> Severity:

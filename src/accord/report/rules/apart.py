@@ -8,13 +8,13 @@ from ...core.notice import Notice
 from ..diagnostics import r_hat
 from ..evidence import Evidence
 from .extent import FEW_DRAWS
-from .order import are_mirrored, have_other_orders, ordering
+from .order import APART, have_other_orders, have_other_signs, is_simplex, ordering
 from .words import chain_list, moving_between_modes
 
-APART = 4.0  # standard deviations within chains between the groups of chains that are in different places
 ALIKE = 1.05  # R-hat of the halves of one chain, up to which it is the same throughout
 FAR_BELOW = 100.0  # nats below the best chain, which leave no weight
 WIDE = 10.0  # standard deviations of the log density of the best chain, which it may be below by itself
+WIDER = 5.0  # nats for each unknown: a mode would have to be 150 times as wide along all of them
 
 
 def chains_apart(run: Evidence) -> Iterator[Notice]:
@@ -28,15 +28,19 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
         with np.errstate(all="ignore"):
             means, widths = draws.mean(axis=1, dtype=np.float64), draws.std(axis=1, dtype=np.float64)
             gaps = np.diff(np.sort(means, axis=0), axis=0).max(axis=0) / widths.max(axis=0)
-            differ_by_order, is_mirrored = have_other_orders(means, widths), are_mirrored(means, widths)
-        gaps = np.where(np.isfinite(gaps), gaps, 0.0)
-        best = int(np.argmax(gaps))
-        if gaps[best] > APART and (worst is None or gaps[best] > worst[0]):
-            worst = (float(gaps[best]), name, int(scalars[best]), means[:, best], draws[:, :, best])
-        # The elements of a simplex are told apart by ordering those of another site.
-        is_row = name in run.latents - run.discrete and len(run.sites.shape(name)) == 3
-        if differ_by_order and is_row and gaps[best] > widest and not np.allclose(means.sum(axis=1), 1):
-            widest, reordered, has_signs = float(gaps[best]), name, is_mirrored
+            gaps = np.where(np.isfinite(gaps), gaps, 0.0)
+            best = int(np.argmax(gaps))
+            if gaps[best] > APART and (worst is None or gaps[best] > worst[0]):
+                worst = (float(gaps[best]), name, int(scalars[best]), means[:, best], draws[:, :, best])
+            is_row = name in run.latents - run.discrete and len(run.sites.shape(name)) == 3
+            if (
+                gaps[best] > widest
+                and is_row
+                and have_other_orders(means, widths)
+                and not is_simplex(run, name)
+            ):
+                widest, reordered = float(gaps[best]), name
+                has_signs = have_other_signs(means, widths)
     if worst is None:
         return
     _, name, scalar, means, draws = worst
@@ -53,10 +57,10 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
         yield Notice(
             "error",
             "chains_apart",
-            f"{places}: the log density in {behind.lower()} is {gap:,.0f} below that of the best chain, which the "
-            "width of those draws does not make up for: they are not of the posterior.",
-            f"Use no draws of {behind.lower()}. Start elsewhere, by another `seed=`, or near the posterior by `init=`; "
-            f"or {moving_between_modes(run)}.",
+            f"{places}: the log density in {behind.lower()} is {gap:,.0f} below that of the best chain, too far for a "
+            "mode of any weight.",
+            f"Draws of {behind.lower()} are hardly of the posterior. Start elsewhere, by another `seed=`, or near the "
+            f"posterior by `init=`; or {moving_between_modes(run)}.",
             (name,),
         )
         return
@@ -72,34 +76,33 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
 def _left_behind(run: Evidence) -> tuple[np.ndarray, float]:
     """Return which chains are far below the best one, shape `(chain,)`, and by how many nats the nearest of them is.
 
-    A mode that is lower may weigh more if it is wider, as the bulk of a funnel beside its neck: what a chain's draws
-    are wider than those of the best one is taken from how far it is below.
+    A mode that is lower may weigh more if it is wider, as the bulk of a funnel beside its neck, or less correlated:
+    marginal widths tell a part of it, and the rest is allowed for by the number of unknowns. Nobody is where some are
+    discrete, whose number of values counts as well.
     """
     nobody = np.zeros(len(run.chains), bool)
-    if "lp" not in run.stats or run.temperatures is not None:
+    if "lp" not in run.stats or run.temperatures is not None or run.discrete or run.dim is None:
         return nobody, 0.0
     height = np.asarray(run.stats["lp"], np.float64)
     if not np.all(np.isfinite(height)):
         return nobody, 0.0
-    medians = np.median(height, axis=1)
-    best = int(np.argmax(medians))
-    gaps, limit = medians[best] - medians, max(FAR_BELOW, WIDE * float(height[best].std()))
-    if not np.any(gaps > limit):
-        return nobody, 0.0
-    is_behind = gaps - np.maximum(_widths(run, best), 0.0) > limit
+    with np.errstate(all="ignore"):
+        medians = np.median(height, axis=1)
+        best = int(np.argmax(medians))
+        gaps, limit = medians[best] - medians, max(FAR_BELOW, WIDE * float(height[best].std()))
+        is_far = gaps > max(limit, WIDER * run.dim)
+        is_behind = is_far & (gaps - np.maximum(_widths(run, best), 0.0) > limit) if is_far.any() else nobody
     return is_behind, float(gaps[is_behind].min()) if is_behind.any() else 0.0
 
 
 def _widths(run: Evidence, best: int) -> np.ndarray:
-    """Return how much more volume the draws of each chain fill than those of chain `best`; logarithms, `(chain,)`."""
-    total, names = np.zeros(len(run.chains)), run.latents - run.discrete
-    count = 0
+    """Return how much wider the draws of each chain are than those of chain `best`: sums of logarithms, `(chain,)`."""
+    total, names, count = np.zeros(len(run.chains)), run.latents & set(run.sites), 0
     for name, scalars, draws in run.picked():
         if name in names:
-            with np.errstate(all="ignore"):
-                widths = draws.std(axis=1, dtype=np.float64)
-                # Where both are constant, as on a diagonal, there is nothing to compare.
-                total += np.nansum(np.log(widths / widths[best]), axis=1)
+            widths = draws.std(axis=1, dtype=np.float64)
+            # Where both are constant, as on a diagonal, there is nothing to compare.
+            total += np.nansum(np.log(widths / widths[best]), axis=1)
             count += len(scalars)
     return total * (sum(run.sites.width(name) for name in names) / max(count, 1))
 
@@ -107,7 +110,7 @@ def _widths(run: Evidence, best: int) -> np.ndarray:
 def _what_differs(reordered: str, has_signs: bool) -> str:
     """Say what chains found, where `reordered` is a site whose elements they have in different orders, or empty.
 
-    `has_signs`: they may as well have them with opposite signs.
+    `has_signs`: it may be their signs that differ instead.
     """
     if reordered:
         signs = ", or with opposite signs" if has_signs else ""

@@ -1,53 +1,69 @@
 """Find sites whose elements chains have in different orders, as those of exchangeable components."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from ..evidence import Evidence
+from ..evidence import READ, Evidence
 from .words import moving_between_modes
 
+APART = 4.0  # standard deviations within chains between what is in different places
 SAME = 1.0  # standard deviations within chains, up to which means of elements in order agree between chains
 AGREES = 1.05  # R-hat of elements in increasing order, up to which their order is all that chains disagree on
-_MOST = 100  # elements
 
 
-def have_other_orders(means: np.ndarray, widths: np.ndarray) -> bool:
-    """Return whether chains have the same elements in different orders, as exchangeable components do.
+def moved_elements(means: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """Return which elements are in different places in different chains, shape `(n,)`.
 
     `means` and `widths`: means and standard deviations of the elements of one site, each `(chain, n)`.
     """
-    order = np.argsort(means, axis=1)
-    ordered, their_widths = (np.take_along_axis(each, order, axis=1) for each in (means, widths))
-    is_same = bool(np.all(np.ptp(ordered, axis=0) < SAME * their_widths.max(axis=0)))
-    return means.shape[1] > 1 and is_same
+    return np.ptp(means, axis=0) > APART * widths.max(axis=0)
 
 
-def are_mirrored(means: np.ndarray, widths: np.ndarray) -> bool:
-    """Return whether some chains have all elements of others with the opposite sign, as loadings of factors may."""
-    apart = np.abs(means[:, None] + means[None]).max(axis=2)
-    return bool(np.all(apart.min(axis=1) < SAME * widths.max()))
+def have_other_orders(means: np.ndarray, widths: np.ndarray) -> bool:
+    """Return whether chains have the elements that moved in different orders; arguments as of `moved_elements`."""
+    moved = moved_elements(means, widths)
+    order = np.argsort(means[:, moved], axis=1)
+    ordered, their_widths = (np.take_along_axis(each[:, moved], order, axis=1) for each in (means, widths))
+    return bool(moved.sum() > 1 and np.all(np.ptp(ordered, axis=0) < SAME * their_widths.max(axis=0)))
 
 
-def changing_places(run: Evidence, least: float) -> tuple[str, float]:
-    """Return a site whose elements change places, and the R-hat of its elements in increasing order; else "" and NaN.
+def have_other_signs(means: np.ndarray, widths: np.ndarray) -> bool:
+    """Return whether some chains have the elements that moved with the opposite signs, as loadings of factors may."""
+    moved = moved_elements(means, widths)
+    sums = np.abs(means[:, None, moved] + means[None, :, moved]).max(axis=2)
+    return bool(np.all(sums.min(axis=1) < SAME * widths[:, moved].max()))
 
-    Their R-hat is then above `least`, and small once the elements of each draw are sorted.
+
+def is_simplex(run: Evidence, name: str) -> bool:
+    """Return whether the elements of a vector sum to one: those are told apart by ordering another site."""
+    draws = run.sites.columns(name, np.arange(run.sites.shape(name)[2]))
+    with np.errstate(all="ignore"):
+        return bool(np.allclose(draws.sum(axis=2), 1))
+
+
+def changing_places(run: Evidence, bad: Sequence[tuple[float, str, int]]) -> tuple[str, float]:
+    """Return a site of which two elements or more change places, and their R-hat in increasing order; or "" and NaN.
+
+    `bad`: scalars on which chains disagree, with their R-hat. Sorted in each draw, the elements of the site agree, and
+    some of them are then far from each other: those that overlap cannot be said to have changed places.
     """
-    found, worst, agreed = "", least, float("nan")
-    for name in sorted(run.latents - run.discrete):
-        shape = run.sites.shape(name)
-        if len(shape) != 3 or not 2 <= shape[2] <= _MOST:
+    for name in dict.fromkeys(name for _, name, _ in sorted(bad, reverse=True)):
+        scalars = np.array(sorted(scalar for _, other, scalar in bad if other == name))
+        is_row = name in run.latents - run.discrete and len(run.sites.shape(name)) == 3
+        if not is_row or len(scalars) < 2 or run.sites.width(name) * len(run.chains) * run.num_draws > READ:
             continue
-        draws = run.sites.columns(name, np.arange(shape[2]))
+        draws = np.sort(run.sites.columns(name, scalars), axis=2)
         with np.errstate(all="ignore"):
-            # The elements of a simplex are told apart by ordering those of another site.
-            is_simplex = np.allclose(draws.sum(axis=2), 1)
-            value = float(np.max(run.r_hat(draws)))
-        if is_simplex or not value > worst:
-            continue
-        ordered = float(np.max(run.r_hat(np.sort(draws, axis=2))))
-        if ordered < AGREES:
-            found, worst, agreed = name, value, ordered
-    return found, agreed
+            agreed = float(np.max(run.r_hat(draws)))
+            means, widths = (
+                draws.mean(axis=(0, 1), dtype=np.float64),
+                draws.std(axis=(0, 1), dtype=np.float64),
+            )
+            is_far = np.diff(means) > APART * np.maximum(widths[1:], widths[:-1])
+        if agreed < AGREES and np.any(is_far) and not is_simplex(run, name):
+            return name, agreed
+    return "", float("nan")
 
 
 def ordering(run: Evidence, name: str, has_signs: bool = False) -> str:

@@ -10,7 +10,9 @@ _FEW = 8  # categories, up to which sums over them are faster with their axis in
 
 @jax.custom_jvp
 def log_softmax_at(logits: jax.Array, index: jax.Array) -> jax.Array:
-    """Return the normalised log probability of category `index`, with a derivative that is accurate where it is 1.
+    """Return the normalised log probability of category `index`; its derivative is accurate where that is nearly 1.
+
+    Second derivatives are rounded as numbers near 1 are: of those below 1e-16 nothing is left.
 
     **Arguments**: `logits`, shape `(..., n)`, of which some may be -inf; `index`, whole numbers from 0 to n - 1, shape
     `(...)`.
