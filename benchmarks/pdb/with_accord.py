@@ -4,7 +4,7 @@ from typing import Any
 
 import jax
 
-from accord import infer
+from accord.infer import sample  # loads what a run needs, as NumPyro's imports do
 from child import CHAINS, Outcome, Run, main
 from cures import cure
 
@@ -14,14 +14,14 @@ FEW = 2  # draws of warm-up, and again of sampling, of a short run
 def prepare(model: Any, seed: int, variant: str) -> Run:
     """See `child.main`."""
 
-    def sample(model: Any, **options: Any) -> Any:
-        return infer.sample(model, chains=CHAINS, seed=seed, progress=False, quiet=True, **options)
+    def sampled(model: Any, **options: Any) -> Any:
+        return sample(model, chains=CHAINS, seed=seed, progress=False, quiet=True, **options)
 
     def run(is_short: bool) -> Outcome:
-        draws, words = sample(model, **(dict(warmup=FEW, draws=FEW) if is_short else {})), ""
+        draws, words = sampled(model, **(dict(warmup=FEW, draws=FEW) if is_short else {})), ""
         if variant == "cured":
             other, options, words = cure(model, draws.notices)
-            draws = sample(other, **options) if words else draws
+            draws = sampled(other, **options) if words else draws
         unknowns = [entry.name for entry in draws.density.layout.entries] if draws.density else list(draws)
         facts = {
             "phases": draws.timings,

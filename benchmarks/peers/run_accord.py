@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from accord import infer
+from accord.infer import sample  # loads what a run needs, as the peers' imports do
 from worker import CHAINS, Options, Result, measure, start_jax
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
@@ -21,7 +21,7 @@ def prepare(options: Options):
         counts["draws"] = 1
 
     def run() -> Result:
-        draws = infer.sample(
+        draws = sample(
             model(**options.data), chains=CHAINS, seed=options.seed, progress=False, quiet=True, **counts
         )
         gradients = {"warmup": draws.work["warmup"], "sampling": draws.work["sample"]}
