@@ -226,7 +226,8 @@ With a million values memory decides: what is chosen between two formulas is wri
 0.05 to 0.1 us: `Exponential` 1.25, `Weibull` 1.4, `ZeroInflatedPoisson` 1.2.
 
 Rows of `Normal`, `StudentT` with `df` 4, `Cauchy`, `Laplace`, `LogNormal`, `Exponential` and `Weibull` were measured at
-another time than the others, when the core was less busy: compare ratios, not microseconds.
+another time than the others, when the core was less busy, and those from `BetaBinomial` on when it was busier: compare
+ratios, not microseconds.
 
 Up to 4,095 observations a run compiles its loop to one piece of machine code, which makes up for it.
 """

@@ -11,7 +11,8 @@ import accord.distributions as dist
 def exact(logits: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Log probabilities and slopes in extended precision, without anything that is subtracted from 1."""
     rows = np.arange(len(logits))
-    apart = (logits - logits[rows, index][:, None]).astype(np.longdouble)
+    logits = logits.astype(np.longdouble)
+    apart = logits - logits[rows, index][:, None]
     others = np.exp(apart)
     others[rows, index] = 0
     total = others.sum(1)
@@ -36,9 +37,10 @@ def test_values_and_slopes_are_exact(count: int, spread: float) -> None:
         value, pull = jax.vjp(log_prob, jnp.asarray(logits))
         (slopes,) = pull(jnp.ones(200))
     expected, expected_slopes = exact(logits, index)
-    np.testing.assert_allclose(value, expected.astype(float), rtol=1e-14)
-    # Differences of logits, up to 400, are rounded by 6e-14, and so are their exponentials.
-    np.testing.assert_allclose(slopes, expected_slopes.astype(float), rtol=1e-13, atol=1e-300)
+    # A difference of logits is rounded by so much of its size, its exponential by as much, and a sum by each term.
+    rtol = np.finfo(float).eps * (np.ptp(logits) + count + 16)
+    np.testing.assert_allclose(value, expected.astype(float), rtol=rtol)
+    np.testing.assert_allclose(slopes, expected_slopes.astype(float), rtol=rtol, atol=1e-300)
 
 
 @pytest.mark.parametrize("count", [3, 12])

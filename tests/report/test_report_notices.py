@@ -238,8 +238,8 @@ RULES = {
     left_behind: (
         "error",
         "chains_apart",
-        "of 'mu': the log density in chain 3 is 5,000 below that of the best chain, too far for a mode of any weight",
-        "Draws of chain 3 are hardly of the posterior. Start elsewhere, by another `seed=`",
+        "of 'mu': the log density in chain 3 is 5,000 below that of the best chain. A mode as low",
+        "Most likely, draws of chain 3 are not from the posterior: do not use them. Start elsewhere, by another",
     ),
     wider_below: ("error", "chains_apart", "or some have not reached the posterior yet", "infer.Tempered()"),
     two_modes_close_by: (
@@ -258,13 +258,13 @@ RULES = {
         "error",
         "r_hat",
         "for 3 of 6 parameters",
-        "Elements of 'theta' change places: in increasing order they agree, with an R-hat of 1.0",
+        "Elements of 'theta' change places, between chains or between draws: sorted in each draw they agree (R-hat 1.0",
     ),
     mirrored: (
         "error",
         "chains_apart",
         "with the elements of 'theta' in different orders, or with opposite signs",
-        "If only their signs are free, give one of them a prior of one sign. Else sample by",
+        "If only their signs are not determined, give one of them a positive prior. Else sample by",
     ),
     with_other_signs: ("error", "chains_apart", "or some have not reached", "prior is proper. Else start"),
     mostly_still: ("warning", "slow_chains", "Chain 3 stayed in place for up to 75.1%", "step size"),
@@ -657,7 +657,7 @@ def test_the_line_for_modes_is_one_that_this_run_can_take(options, words):
 
 
 def vectors(elements: np.ndarray, **others: np.ndarray) -> dict:
-    """A good run with one more site, `(chain, draw, n)`."""
+    """A good run of other sites: `x`, `(chain, draw, n)`, and `others`."""
     run = good_run()
     run["sites"] = {"x": elements, **others}
     return run
@@ -712,7 +712,7 @@ def test_what_disagrees_beside_elements_that_change_places_is_not_passed_over():
     [
         (189.0, {"dim": 100}),  # as of a series with correlations of 0.99 in one mode and 0.3 in the other
         (276.0, {"dim": 60}),  # as of scales that are small in one mode
-        (5000.0, {"discrete": ["count"]}),  # whose values are counted by nobody
+        (5000.0, {"discrete": ["count"]}),  # the number of their values would count
         (5000.0, {"dim": None}),
     ],
 )

@@ -120,8 +120,8 @@ def _remedy_of_r_hat(run: Evidence, bad: Sequence[tuple[float, str, int]]) -> st
     if reordered:
         others = "" if reordered == name else " If others still disagree then, use more warm-up and draws."
         return (
-            f"Elements of {reordered!r} change places: in increasing order they agree, with an R-hat of {agreed:.4g}. "
-            f"{ordering(run, reordered)}{others}"
+            f"Elements of {reordered!r} change places, between chains or between draws: sorted in each draw they agree "
+            f"(R-hat {agreed:.4g}). {ordering(run, reordered)}{others}"
         )
     if are_same_throughout(run.sites.columns(name, np.array([scalar]))[:, :, 0]):
         return (

@@ -57,10 +57,10 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
         yield Notice(
             "error",
             "chains_apart",
-            f"{places}: the log density in {behind.lower()} is {gap:,.0f} below that of the best chain, too far for a "
-            "mode of any weight.",
-            f"Draws of {behind.lower()} are hardly of the posterior. Start elsewhere, by another `seed=`, or near the "
-            f"posterior by `init=`; or {moving_between_modes(run)}.",
+            f"{places}: the log density in {behind.lower()} is {gap:,.0f} below that of the best chain. A mode as low "
+            "as that has practically no probability.",
+            f"Most likely, draws of {behind.lower()} are not from the posterior: do not use them. Start elsewhere, by "
+            f"another `seed=`, or near the posterior by `init=`; or {moving_between_modes(run)}.",
             (name,),
         )
         return
@@ -77,8 +77,8 @@ def _left_behind(run: Evidence) -> tuple[np.ndarray, float]:
     """Return which chains are far below the best one, shape `(chain,)`, and by how many nats the nearest of them is.
 
     A mode that is lower may weigh more if it is wider, as the bulk of a funnel beside its neck, or less correlated:
-    marginal widths tell a part of it, and the rest is allowed for by the number of unknowns. Nobody is where some are
-    discrete, whose number of values counts as well.
+    marginal widths tell a part of it, and the rest is allowed for by the number of unknowns. No chain is said to be
+    far below where some unknowns are discrete, since the number of their values counts as well.
     """
     nobody = np.zeros(len(run.chains), bool)
     if "lp" not in run.stats or run.temperatures is not None or run.discrete or run.dim is None:

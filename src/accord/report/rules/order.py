@@ -36,7 +36,12 @@ def have_other_signs(means: np.ndarray, widths: np.ndarray) -> bool:
 
 
 def is_simplex(run: Evidence, name: str) -> bool:
-    """Return whether the elements of a vector sum to one: those are told apart by ordering another site."""
+    """Return whether the elements of a vector sum to one: those are told apart by ordering another site.
+
+    False for a vector with more numbers than are read at once.
+    """
+    if _is_large(run, name):
+        return False
     draws = run.sites.columns(name, np.arange(run.sites.shape(name)[2]))
     with np.errstate(all="ignore"):
         return bool(np.allclose(draws.sum(axis=2), 1))
@@ -51,7 +56,7 @@ def changing_places(run: Evidence, bad: Sequence[tuple[float, str, int]]) -> tup
     for name in dict.fromkeys(name for _, name, _ in sorted(bad, reverse=True)):
         scalars = np.array(sorted(scalar for _, other, scalar in bad if other == name))
         is_row = name in run.latents - run.discrete and len(run.sites.shape(name)) == 3
-        if not is_row or len(scalars) < 2 or run.sites.width(name) * len(run.chains) * run.num_draws > READ:
+        if not is_row or len(scalars) < 2 or _is_large(run, name):
             continue
         draws = np.sort(run.sites.columns(name, scalars), axis=2)
         with np.errstate(all="ignore"):
@@ -66,9 +71,13 @@ def changing_places(run: Evidence, bad: Sequence[tuple[float, str, int]]) -> tup
     return "", float("nan")
 
 
+def _is_large(run: Evidence, name: str) -> bool:
+    return run.sites.width(name) * len(run.chains) * run.num_draws > READ
+
+
 def ordering(run: Evidence, name: str, has_signs: bool = False) -> str:
     """Say how to order the elements of a site, and what else to do."""
-    signs = " If only their signs are free, give one of them a prior of one sign." if has_signs else ""
+    signs = " If only their signs are not determined, give one of them a positive prior." if has_signs else ""
     return (
         f"If they are exchangeable, order them, as by `ac.sample({name!r}, dist.ordered(dist.Normal(0, 1)"
         f".expand((2,)).to_event(1)))`, with their own distribution and number.{signs} Else "
