@@ -11,7 +11,8 @@ import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.density import LogDensity
-from accord.mcmc.start.ascent import MAX_TURNS, Climb, Place, around, ascend, log_mass
+from accord.mcmc.start import summits
+from accord.mcmc.start.ascent import MAX_TURNS, Climb, Place, around, ascend, begin, log_mass
 from accord.mcmc.start.evaluate import Evaluator
 from accord.mcmc.start.table import TablePoints
 from accord.mcmc.start.uniform import UniformPoints
@@ -59,7 +60,8 @@ def climb(function: Callable, places: np.ndarray) -> tuple[list[Climb], int]:
         calls.append(len(positions))
         return {name: place(position) for name, position in positions.items()}
 
-    found = ascend({number: place(position) for number, position in enumerate(places)}, ask)
+    found = begin({number: place(position) for number, position in enumerate(places)})
+    ascend(found, ask)
     return [found[number] for number in range(len(places))], len(calls)
 
 
@@ -93,7 +95,8 @@ def test_climbs_rest_when_they_are_told_to_and_are_not_lost() -> None:
         return {name: place(position) for name, position in positions.items()}
 
     places = {number: place(x) for number, x in enumerate(np.random.default_rng(3).uniform(-2, 2, (2, 6)))}
-    climbs = ascend(places, ask, lambda _: {0} if len(calls) >= 3 else set())
+    climbs = begin(places)
+    ascend(climbs, ask, lambda _: {0} if len(calls) >= 3 else set())
     assert [0 in each for each in calls] == [True] * 3 + [False] * (len(calls) - 3)
     assert climbs[1].has_arrived
     assert not climbs[0].is_over
@@ -294,6 +297,28 @@ def misleading(x):
     far = jnp.sum((x - 1.0) ** 2)
     height = -20_000 * far
     return height - jax.lax.stop_gradient(jnp.where(far > 0.05, 0.2 * height, 0.0))
+
+
+def valley(x):
+    """A round mode, and 60 nats above it the end of a narrow, bent valley, which has all of the mass."""
+    low = -60 - 0.5 * jnp.sum(((x - jnp.array([0.0, -1.5])) / 0.3) ** 2)
+    high = -0.5 * ((x[0] - 1.5) / 0.3) ** 2 - 500 * (x[1] - x[0] ** 2) ** 2
+    return jnp.logaddexp(low, high)
+
+
+def test_a_climb_far_above_all_tops_that_are_known_goes_on(begun, monkeypatch) -> None:
+    """Its place is no top yet, and has no mass that is known, so that it would be passed over."""
+    target = LogDensity.from_function(valley, np.zeros(2))
+
+    def short(climbs, evaluate, resting=lambda _: (), turns=20):
+        ascend(climbs, evaluate, resting, turns)
+
+    monkeypatch.setattr(summits, "ascend", short)
+    starts = begun(None, target, chains=20)
+    monkeypatch.setattr(summits, "_leading", lambda climbs, masses: [])
+    passed_over = np.any(starts != begun(None, target, chains=20), axis=1)
+    assert np.any(passed_over)
+    assert all(float(valley(start)) > -1 for start in starts[passed_over])
 
 
 @pytest.mark.parametrize("seed", range(2))

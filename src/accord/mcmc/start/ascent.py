@@ -19,7 +19,7 @@ RISE = 1e-5  # of the way to the top: curvature takes a hundredth of what is all
 K = TypeVar("K")
 
 _LONGEST = 2.0  # a line first moves a coordinate by at most so much, in unconstrained units
-_GAIN = 0.1  # nats; less is little
+GAIN = 0.1  # nats; less is little
 _LEFT = 3.0  # nats below its top, by its curvature, that a climb may have ended
 _TRUE = 0.01  # of a rise
 _APART = {"float64": 1e-3, "float32": 1e-2}  # places whose gradients tell the curvature; models may be noisy
@@ -76,12 +76,12 @@ class Climbs:
     dtype: np.dtype
 
     @staticmethod
-    def at(places: Sequence[Place]) -> "Climbs":
+    def at(places: Sequence[Place], gain: float) -> "Climbs":
         """Begin at places."""
         dtype = places[0].position.dtype
         # It has arrived if it promises little three times in a row: what is remembered may know nothing of the longest
         # direction.
-        search = LBFGS(memory=6, epsilon=float(np.finfo(dtype).eps), gain=_GAIN, patience=3, longest=_LONGEST)
+        search = LBFGS(memory=6, epsilon=float(np.finfo(dtype).eps), gain=gain, patience=3, longest=_LONGEST)
         return Climbs(search, search.init(_points(places)), dtype)
 
     def next_positions(self) -> np.ndarray:
@@ -145,25 +145,33 @@ def _points(places: Sequence[Place]) -> Point:
     return Point(*map(joined, zip(*(place[:3] for place in places), strict=True)))
 
 
+def begin(places: Mapping[K, Place], gain: float = GAIN) -> dict[K, Climb]:
+    """Begin a climb at each place, by its name."""
+    with np.errstate(all="ignore"):
+        together = Climbs.at(list(places.values()), gain)
+    return {name: Climb(together, row) for row, name in enumerate(places)}
+
+
 def ascend(
-    places: Mapping[K, Place], evaluate: Evaluate[K], resting: Resting[K] = lambda _: ()
-) -> dict[K, Climb]:
-    """Climb from each candidate until all climbs are over or rest, or for `MAX_TURNS` calls of `evaluate`."""
+    climbs: Mapping[K, Climb],
+    evaluate: Evaluate[K],
+    resting: Resting[K] = lambda _: (),
+    turns: int = MAX_TURNS,
+) -> None:
+    """Climb on until all are over or rest, or for so many calls of `evaluate`; `climbs` began together."""
     # Gradients may be as large as numbers can be: a climb that overflows is lost, and that is all.
     with np.errstate(all="ignore"):
-        together = Climbs.at(list(places.values()))
-        climbs = {name: Climb(together, row) for row, name in enumerate(places)}
-        for _ in range(MAX_TURNS):
+        for _ in range(turns):
             rest = resting(climbs)
             going = {
                 name: climb.row for name, climb in climbs.items() if not climb.is_over and name not in rest
             }
             if not going:
                 break
+            together = climbs[next(iter(going))].of
             positions = together.next_positions()
             found = evaluate({name: positions[row] for name, row in going.items()})
             together.take(list(going.values()), [found[name] for name in going])
-    return climbs
 
 
 def around(position: np.ndarray) -> list[np.ndarray]:

@@ -14,19 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from ...core.position import Position
 from ...runs.units import UnitFailedError
 from .. import ensembles
 from ..block import NUM_PLACES
 from ..chain import Chain
 from ..held import on_host
 from ..machine import Machine
-from .ascent import RISE, Climb, Place, around, ascend, is_true_slope, log_mass, uphill
+from .ascent import RISE, Place, is_true_slope, uphill
 from .evaluate import Evaluator
+from .summits import find_summits, free
 
-_Number = tuple[int, int]  # of a climb: its lane, and which it is there
-
-_FAR = 10.0  # nats; a mode with a mass of 5e-5 is no part of what is drawn
 _DEEP = 1000.0  # nats below its tops, where a candidate's gradient is looked at
 _MAX_DIM = 64  # beyond, the curvature at a top takes too many gradients
 
@@ -85,7 +82,7 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
     # The chains of an ensemble are many, and what they learn is that of all. Between whole numbers there is no climb.
     if not plan.is_ensemble and not plan.num_whole:
         drawn = {lane: places for lane, places in best.items() if not points.is_given(chains[lane].number)}
-        starts |= {lane: _free(at) for lane, at in _chosen(evaluator, plan.dim, drawn).items()}
+        starts |= {lane: free(at) for lane, at in _chosen(evaluator, plan.dim, drawn).items()}
     evaluator.stand(starts)
     for lane in starts:
         chain = chains[lane]
@@ -110,31 +107,16 @@ def _chosen(evaluator: Evaluator, dim: int, best: Mapping[int, list[Place]]) -> 
 
     The last if the candidate is far below, with a gradient that misleads.
     """
-
-    def evaluate(positions: Mapping[_Number, np.ndarray]) -> dict[_Number, Place]:
-        wanted: dict[int, list[Position]] = {}
-        for (lane, _), position in positions.items():
-            wanted.setdefault(lane, []).append(_free(position))
-        found = {lane: iter(places) for lane, places in evaluator.look(wanted).items()}
-        return {number: next(found[number[0]]) for number in positions}
-
     starts = {lane: places[0].position for lane, places in best.items()}
     several = {lane: places for lane, places in best.items() if len(places) > 1}
     if dim > _MAX_DIM or not several:
         return starts
-    begun = {(lane, n): place for lane in several for n, place in enumerate(several[lane])}
-    climbs = ascend(begun, evaluate, _level)
-    for lane, places in several.items():
-        tops = [climbs[lane, n].end for n in range(len(places)) if not climbs[lane, n].is_lost]
-        if _are_apart([top.height for top in tops]):
-            beside = [evaluator.look({lane: [*map(_free, around(top.position))]})[lane] for top in tops]
-            masses = [log_mass(top, places) for top, places in zip(tops, beside, strict=True)]
-            if _are_apart(masses):
-                # From below, a chain need not end where a climb does: it begins on the top.
-                starts[lane] = tops[int(np.nanargmax(masses))].position
-                continue
-        highest = max(tops, key=lambda top: top.height, default=places[0])
-        if not _is_sound(evaluator, lane, places[0], highest.height - places[0].height):
+    for lane, (heaviest, highest) in find_summits(evaluator, several).items():
+        start = several[lane][0]
+        if heaviest:
+            # From below, a chain need not end where a climb does: it begins on the top.
+            starts[lane] = heaviest.position
+        elif highest and not _is_sound(evaluator, lane, start, highest.height - start.height):
             starts[lane] = highest.position
     return starts
 
@@ -150,32 +132,5 @@ def _is_sound(evaluator: Evaluator, lane: int, place: Place, depth: float) -> bo
     if depth < _DEEP or place.position.dtype != np.float64:
         return True
     rise = RISE * depth
-    (beyond,) = evaluator.look({lane: [_free(uphill(place, rise))]})[lane]
+    (beyond,) = evaluator.look({lane: [free(uphill(place, rise))]})[lane]
     return is_true_slope(place, beyond, rise)
-
-
-def _free(position: np.ndarray) -> Position:
-    """Return a position without whole numbers."""
-    free: Any = position
-    return Position(free)
-
-
-def _level(climbs: Mapping[_Number, Climb]) -> set[_Number]:
-    """Return the climbs of lanes whose modes cannot differ much any more."""
-    lanes: dict[int, list[Climb]] = {}
-    for (lane, _), climb in climbs.items():
-        if not climb.is_lost:
-            lanes.setdefault(lane, []).append(climb)
-    level = {
-        lane
-        for lane, going in lanes.items()
-        if all(each.is_near_end for each in going)
-        and max(each.height for each in going) - min(each.height for each in going) < _FAR / 2
-    }
-    return {(lane, n) for lane, n in climbs if lane in level}
-
-
-def _are_apart(logs: Sequence[float]) -> bool:
-    """Return whether one value is far from another; unknown ones are left out."""
-    known = [each for each in logs if np.isfinite(each)]
-    return bool(known) and max(known) - min(known) > _FAR

@@ -1,0 +1,116 @@
+"""Climb from the candidates of each chain, and weigh the tops that the climbs lead to."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.position import Position
+from .ascent import Climb, Place, around, ascend, begin, log_mass
+from .evaluate import Evaluator
+
+_Number = tuple[int, int]  # of a climb: its lane, and which it is there
+
+_FAR = 10.0  # nats; a mode with a mass of 5e-5 is no part of what is drawn
+_FURTHER_TURNS = 140  # calls of the program for a climb that leads by far
+_FINE = 1e-3  # nats that it may stop below its top
+
+
+class Summits(NamedTuple):
+    """Where the climbs of a chain have led.
+
+    `heaviest` is the top of the mode with most mass, where modes differ much in it, and None otherwise; `highest` is
+    the highest place, a top or not, and None if all climbs were lost.
+    """
+
+    heaviest: Place | None
+    highest: Place | None
+
+
+def find_summits(evaluator: Evaluator, candidates: Mapping[int, Sequence[Place]]) -> dict[int, Summits]:
+    """Climb from all candidates of each lane; what is found depends on that lane's candidates alone."""
+
+    def evaluate(positions: Mapping[_Number, np.ndarray]) -> dict[_Number, Place]:
+        wanted: dict[int, list[Position]] = {}
+        for (lane, _), position in positions.items():
+            wanted.setdefault(lane, []).append(free(position))
+        found = {lane: iter(places) for lane, places in evaluator.look(wanted).items()}
+        return {number: next(found[number[0]]) for number in positions}
+
+    def mass(number: _Number) -> float:
+        top = climbs[number].end
+        return log_mass(top, evaluator.look({number[0]: [*map(free, around(top.position))]})[number[0]])
+
+    climbs = begin(
+        {(lane, n): place for lane, places in candidates.items() for n, place in enumerate(places)}
+    )
+    ascend(climbs, evaluate, _level)
+    sound = {
+        lane: [number for number, climb in climbs.items() if number[0] == lane and not climb.is_lost]
+        for lane in candidates
+    }
+    apart = {
+        lane: numbers
+        for lane, numbers in sound.items()
+        if _are_apart([climbs[number].height for number in numbers])
+    }
+    masses = {lane: {number: mass(number) for number in numbers} for lane, numbers in apart.items()}
+    leading = [number for lane in apart for number in _leading(climbs, masses[lane])]
+    if leading:
+        # What earlier moves told of the curvature may be what holds it up.
+        further = begin({number: climbs[number].end for number in leading}, _FINE)
+        ascend(further, evaluate, turns=_FURTHER_TURNS)
+        for number, climb in further.items():
+            if not climb.is_lost:
+                climbs[number] = climb
+                masses[number[0]][number] = mass(number)
+    return {
+        lane: Summits(
+            _heaviest(climbs, masses.get(lane, {})),
+            max((climbs[number].end for number in numbers), key=lambda top: top.height, default=None),
+        )
+        for lane, numbers in sound.items()
+    }
+
+
+def free(position: np.ndarray) -> Position:
+    """Return a position without whole numbers."""
+    numbers: Any = position
+    return Position(numbers)
+
+
+def _heaviest(climbs: Mapping[_Number, Climb], masses: Mapping[_Number, float]) -> Place | None:
+    known = {number: mass for number, mass in masses.items() if np.isfinite(mass)}
+    return climbs[max(known, key=known.__getitem__)].end if _are_apart(list(known.values())) else None
+
+
+def _leading(climbs: Mapping[_Number, Climb], masses: Mapping[_Number, float]) -> list[_Number]:
+    """Return the highest climb of a lane, if it has come far above all tops whose mass is known.
+
+    It is at no top then, and may be on its way to the mode that has the mass. No more than one goes on: in a funnel,
+    climbs have no end.
+    """
+    known = [climbs[number].height for number, mass in masses.items() if np.isfinite(mass)]
+    highest = max(masses, key=lambda number: climbs[number].height)
+    is_far = bool(known) and climbs[highest].height - max(known) > _FAR
+    return [highest] if is_far else []
+
+
+def _level(climbs: Mapping[_Number, Climb]) -> set[_Number]:
+    """Return the climbs of lanes whose modes cannot differ much any more."""
+    lanes: dict[int, list[Climb]] = {}
+    for (lane, _), climb in climbs.items():
+        if not climb.is_lost:
+            lanes.setdefault(lane, []).append(climb)
+    level = {
+        lane
+        for lane, going in lanes.items()
+        if all(each.is_near_end for each in going)
+        and max(each.height for each in going) - min(each.height for each in going) < _FAR / 2
+    }
+    return {(lane, n) for lane, n in climbs if lane in level}
+
+
+def _are_apart(values: Sequence[float]) -> bool:
+    """Return whether one value is far from another, in nats."""
+    return bool(values) and max(values) - min(values) > _FAR
