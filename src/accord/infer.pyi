@@ -60,6 +60,7 @@ from .predictive.loo import loo as loo
 from .predictive.predict import predict as predict
 from .predictive.prior import prior_predictive as prior_predictive
 from .predictive.waic import waic as waic
+from .relabelling.relabel import relabel as relabel
 from .reopen.load import load as load
 from .reopen.resume import resume as resume
 from .report.log_evidence import LogEvidence as LogEvidence

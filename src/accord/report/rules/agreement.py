@@ -9,6 +9,7 @@ from ..diagnostics import ess_bulk, ess_tail
 from ..evidence import Evidence
 from .apart import are_same_throughout
 from .extent import FEW_DRAWS
+from .matched import matched, relabelling
 from .order import changing_places, ordering
 from .words import moving_between_modes
 
@@ -116,7 +117,14 @@ def _remedy_of_r_hat(run: Evidence, bad: Sequence[tuple[float, str, int]]) -> st
     worst, name, scalar = max(bad)
     if not (worst > R_HAT_FAILED and not run.has_many_chains and run.num_draws >= FEW_DRAWS):
         return _MORE
-    reordered, agreed = changing_places(run, [item for item in bad if item[0] > R_HAT_FAILED])
+    apart = [item for item in bad if item[0] > R_HAT_FAILED]
+    along, agreed = matched(run, [name for _, name, _ in apart])
+    if along:
+        return (
+            f"Components along {along} change places, between chains or between draws: matched they agree (R-hat "
+            f"{agreed:.4g}). {relabelling(along)}"
+        )
+    reordered, agreed = changing_places(run, apart)
     if reordered:
         others = "" if reordered == name else " If others still disagree then, use more warm-up and draws."
         return (

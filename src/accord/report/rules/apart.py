@@ -8,6 +8,7 @@ from ...core.notice import Notice
 from ..diagnostics import r_hat
 from ..evidence import Evidence
 from .extent import FEW_DRAWS
+from .matched import matched, relabelling
 from .order import APART, have_other_orders, have_other_signs, is_simplex, ordering
 from .words import chain_list, moving_between_modes
 
@@ -61,6 +62,16 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
             "as that has practically no probability.",
             f"Most likely, draws of {behind.lower()} are not from the posterior: do not use them. Start elsewhere, by "
             f"another `seed=`, or near the posterior by `init=`; or {moving_between_modes(run)}.",
+            (name,),
+        )
+        return
+    along, _ = matched(run, [name])
+    if along:
+        yield Notice(
+            "error",
+            "chains_apart",
+            f"{places}: the chains found different modes, with the components along {along} in different orders.",
+            relabelling(along),
             (name,),
         )
         return

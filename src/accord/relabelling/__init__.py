@@ -1,0 +1,1 @@
+"""Match exchangeable components between the draws of a run."""
