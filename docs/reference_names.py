@@ -122,8 +122,8 @@ INFERENCE: Topics = {
     ),
     "predictions": (
         "Predictions",
-        "From draws: predictions, log likelihoods, returned values.",
-        ("predictive.predict", "predictive.prior", "predictive.evaluate"),
+        "From draws: predictions, log likelihoods, returned values, components with the same labels.",
+        ("predictive.predict", "predictive.prior", "predictive.evaluate", "relabelling"),
     ),
     "comparisons": (
         "Comparisons of models",

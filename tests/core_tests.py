@@ -105,6 +105,7 @@ CORE = (
     "promises",
     "report",
     "reopen/test_methods.py",
+    "relabelling/test_relabel.py::test_what_cannot_be_is_refused",
     "resampling/test_resampling.py",
     "runs/test_raising.py",
     "runs/test_units.py",

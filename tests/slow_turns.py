@@ -49,6 +49,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "programs": ("identity",),
     "report": ("planted",),
     "reopen": ("faults",),
+    "relabelling": (),
     "resampling": ("particles", "smc"),
     "runs": ("faults", "identity"),
     "smc": ("nested",),

@@ -1,11 +1,9 @@
 """Do what the notices of a run say, by their own words: change the model by the line that they print, or the run."""
 
-import inspect
 import re
 from collections.abc import Sequence
 from typing import Any
 
-import accord as ac
 from accord import handlers, infer, reparam
 from accord.core.notice import Notice
 
@@ -16,32 +14,30 @@ TARGET = 0.99
 
 _SAMPLER = re.compile(r"`infer\.sample\(model, (infer\.\w+\(.*?\))\)`")
 _LINE = re.compile(r"`(handlers\.reparam\(model, .+?\))`")
-_ORDER = re.compile(r"order them, as by `ac\.sample\('(\w+)', dist\.ordered\(")
+_RELABEL = re.compile(r"`(infer\.relabel\(draws, .+?\))`")
 _TIMES = re.compile(r"about (\d+) times as many draws")
+
+
+def relabelled(draws: Any) -> tuple[Any, str]:
+    """Return draws whose components are matched, if a notice gives the line for it, and what was done, in words."""
+    for line in dict.fromkeys(line for notice in draws.notices for line in _RELABEL.findall(notice.remedy)):
+        return eval(line, {"infer": infer, "draws": draws}), f"`{line}`"
+    return draws, ""
 
 
 def cure(model: Any, notices: Sequence[Notice]) -> tuple[Any, dict[str, Any], str]:
     """Return the model and the options of `infer.sample` that the remedies ask for, and what was done, in words.
 
-    A line that reparameterises goes before all else, then one that orders the elements of a site, if the model is
-    written with an option for it, then one that names a sampler. Without any, the acceptance target is raised where
-    draws diverged or chains stayed in place, and there are more draws where chains disagree or effective draws are few.
+    A line that reparameterises goes before all else, then one that names a sampler. Without any, the acceptance target
+    is raised where draws diverged or chains stayed in place, and there are more draws where chains disagree or
+    effective draws are few.
     """
     lines = dict.fromkeys(line for notice in notices for line in _LINE.findall(notice.remedy))
     if lines:
         for line in lines:
             model = eval(line, {"handlers": handlers, "reparam": reparam, "model": model})
         return model, {}, ", then ".join(f"`{line}`" for line in lines)
-    # How many more draws the notices ask for says nothing of these: it is of chains that do not change modes.
-    orders = [name for notice in notices for name in _ORDER.findall(notice.remedy)]
-    if orders and "is_ordered" in inspect.signature(model.function).parameters:
-        ordered = ac.model(model.function)(**{**model.arguments, "is_ordered": True})
-        options = {"draws": LONGER * DRAWS, "warmup": DRAWS}
-        return (
-            ordered,
-            options,
-            f"`{orders[0]}` ordered, warmup={options['warmup']}, draws={options['draws']}",
-        )
+    # How many more draws the notices ask for says nothing of chains that do not change modes.
     samplers = [line for notice in notices for line in _SAMPLER.findall(notice.remedy)]
     if samplers:
         options = {"sampler": eval(samplers[0], {"infer": infer}), "draws": LONGER * DRAWS, "warmup": DRAWS}

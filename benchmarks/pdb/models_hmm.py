@@ -74,21 +74,15 @@ def hmm_gaussian(y, K):
 
 
 @ac.model
-def iohmm_reg(y, u, K, is_ordered=False):
-    """Regressions from `K` states, whose chances depend on inputs; `y`: shape (t,); `u`: shape (t, m).
-
-    Notices ask for an order of `sigma`: `is_ordered` gives it.
-    """
+def iohmm_reg(y, u, K):
+    """Regressions from `K` states, whose chances depend on inputs; `y`: shape (t,); `u`: shape (t, m)."""
     num_inputs = u.shape[1]
     pi1 = ac.sample("pi1", dist.Dirichlet(jnp.ones(K)))
     with ac.plate("state", K, dim=-2), ac.plate("input", num_inputs, dim=-1):
         w = ac.sample("w", dist.Normal(0, 5))
         b = ac.sample("b", dist.Normal(0, 5))
-    if is_ordered:
-        sigma = ac.sample("sigma", dist.ordered(dist.HalfNormal(3).expand((K,)).to_event(1)))
-    else:
-        with ac.plate("state", K):
-            sigma = ac.sample("sigma", dist.HalfNormal(3))
+    with ac.plate("state", K):
+        sigma = ac.sample("sigma", dist.HalfNormal(3))
     log_emissions = dist.Normal(u @ b.T, sigma).log_prob(y[:, None])
     # The database's program weights the state that is left, and not the one that is entered.
     log_chances = jax.nn.log_softmax(u[1:] @ w.T)[:, :, None]

@@ -6,7 +6,7 @@ import jax
 
 from accord.infer import sample  # loads what a run needs, as NumPyro's imports do
 from child import CHAINS, Outcome, Run, main
-from cures import cure
+from cures import cure, relabelled
 
 FEW = 2  # draws of warm-up, and again of sampling, of a short run
 
@@ -20,8 +20,10 @@ def prepare(model: Any, seed: int, variant: str) -> Run:
     def run(is_short: bool) -> Outcome:
         draws, words = sampled(model, **(dict(warmup=FEW, draws=FEW) if is_short else {})), ""
         if variant == "cured":
-            other, options, words = cure(model, draws.notices)
-            draws = sampled(other, **options) if words else draws
+            draws, words = relabelled(draws)
+            if not words:
+                other, options, words = cure(model, draws.notices)
+                draws = sampled(other, **options) if words else draws
         unknowns = [entry.name for entry in draws.density.layout.entries] if draws.density else list(draws)
         facts = {
             "phases": draws.timings,

@@ -5,6 +5,7 @@ import json
 import zipfile
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from folders import BENCHMARKS, importable
@@ -221,19 +222,21 @@ def test_a_cure_does_what_the_notices_say():
     assert words == "`infer.Tempered()`, warmup=1000, draws=4000"
 
 
-def test_a_cure_orders_what_a_notice_says_is_exchangeable():
-    from cures import cure
+def test_a_cure_relabels_what_a_notice_says_has_changed_places():
+    from cures import relabelled
 
     @ac.model
-    def pair(is_ordered=False):
-        prior = dist.Normal(0, 1).expand((2,)).to_event(1)
-        ac.sample("x", dist.ordered(prior) if is_ordered else prior)
+    def pair():
+        with ac.plate("component", 2):
+            x = ac.sample("x", dist.Normal(0, 10))
+        ac.factor("apart", dist.Normal(20, 1).log_prob(jnp.abs(x[0] - x[1])))
 
-    remedy = "If they are exchangeable, order them, as by `ac.sample('x', dist.ordered(dist.Normal(0, 1))`. Else ..."
-    model, options, words = cure(pair(), [Notice("error", "chains_apart", "", remedy)])
-    assert options == {"draws": 4000, "warmup": 1000}
-    assert words == "`x` ordered, warmup=1000, draws=4000"
-    assert "Ordered" in str(model.sites())
+    starts = [{"x": 10.0 * np.array([sign, -sign])} for sign in (1, -1, 1, -1)]
+    draws = infer.sample(pair(), seed=1, draws=100, warmup=100, init=starts, progress=False, quiet=True)
+    same, words = relabelled(draws)
+    assert words == "`infer.relabel(draws, 'component')`"
+    assert len(np.unique(np.sign(same["x"][..., 0] - same["x"][..., 1]))) == 1
+    assert relabelled(same) == (same, "")
 
 
 def test_the_stand_in_has_every_statement_that_a_model_uses():

@@ -1,21 +1,37 @@
 """Check that a model cannot tell components apart: its density is the same where they have changed places."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ..core.errors import ModelError
-from ..core.series import InMemory
-from ..predictive.over_draws import over_draws
-from ..predictive.source import Source
+from ..core.errors import ModelError, OptionError
+from ..density import LogDensity
+from ..density.weights import MAP
+from ..mcmc.draws import Draws
+from ..predictive.source import float_values
+from ..predictive.unconstrained import over_rows
 from ..report.components import Axes, in_words, reorder, size_of
 
 _NUM_DRAWS = 5  # at which it is checked
 _CLOSE = {"float64": 1e-7, "float32": 1e-4}  # of the log density, and in nats
 
+Values = Mapping[str, np.ndarray]
 
-def exchangeable(source: Source, candidates: Sequence[Axes], what: str) -> Axes:
+
+def density_of(draws: Draws) -> LogDensity:
+    """Return the log density of a run. **Raises** `OptionError` for a run without its model, or without draws."""
+    if draws.density is None:
+        raise OptionError(
+            "infer.relabel: these draws have no model, which is to say whether labels are arbitrary. Load them with "
+            "it: infer.resume(path, model(...))."
+        )
+    if draws.num_draws == 0:
+        raise OptionError("infer.relabel: there are no draws. See `draws.notices`.")
+    return draws.density
+
+
+def exchangeable(draws: Draws, candidates: Sequence[Axes], what: str) -> Axes:
     """Return the first candidate along which the components of a model may change places.
 
     Two permutations make all others: the exchange of the first two components, and moving each one on by a place. So a
@@ -23,17 +39,21 @@ def exchangeable(source: Source, candidates: Sequence[Axes], what: str) -> Axes:
 
     **Raises** `ModelError` if there is none.
     """
-    unknowns = [name for name in source.series if name in (source.unknowns or source.series)]
-    chosen = {name: _some(source.series[name]) for name in unknowns}
+    density = density_of(draws)
+    chosen = {entry.name: _some(draws[entry.name]) for entry in density.layout.unknowns}
+    shapes = {name: values.shape for name, values in chosen.items()}
     rows = [chosen]
     rows += [
-        {name: reorder(draws, axes[name], order) if name in axes else draws for name, draws in chosen.items()}
+        {
+            name: reorder(values, axes[name], order) if name in axes else values
+            for name, values in chosen.items()
+        }
         for axes in candidates
-        for order in _generators(size_of(axes, {name: draws.shape for name, draws in chosen.items()}))
+        for order in _generators(size_of(axes, shapes))
     ]
-    together = {name: np.concatenate([row[name] for row in rows], axis=1) for name in unknowns}
-    heights = _heights(source, together).reshape(len(rows), -1)
-    scale = _CLOSE[source.precision] * (1 + np.abs(heights[0]))
+    together = {name: np.concatenate([row[name][0] for row in rows]) for name in chosen}
+    heights = np.asarray(_evaluated(density, _height, together), np.float64).reshape(len(rows), -1)
+    scale = _CLOSE[density.program.precision] * (1 + np.abs(heights[0]))
     with np.errstate(invalid="ignore"):  # outside of the support
         gaps = np.abs(heights[1:] - heights[0]).reshape(len(candidates), 2, -1)
     for axes, gap in zip(candidates, gaps, strict=True):
@@ -42,11 +62,37 @@ def exchangeable(source: Source, candidates: Sequence[Axes], what: str) -> Axes:
     worst = float(np.max(np.nan_to_num(gaps[0], nan=np.inf, posinf=np.inf)))
     change = f"changes by {worst:.3g}" if np.isfinite(worst) else "is not finite"
     raise ModelError(
-        f"infer.relabel: the model tells {what or 'these components'} apart, so that they must keep their places: its "
-        f"log density {change} where components change places along {in_words(candidates[0])}. Either their priors or "
-        "an order differ, which is then what names them; or a site is missing that belongs to them. Give the axes of "
-        "all sites that do, as in infer.relabel(draws, {'mu': 0, 'weights': 0}); of a matrix of transitions, (0, 1)."
+        f"infer.relabel: the model tells {what} apart, so that they must keep their places: its log density {change} "
+        f"where they change places along {in_words(candidates[0])}. Either their priors or an order differ, which is "
+        "then what names them; or a site is missing that belongs to them. Give the axes of all sites that do, as in "
+        "infer.relabel(draws, {'mu': 0, 'weights': 0}); of a matrix of transitions, (0, 1)."
     )
+
+
+def computed_again(density: LogDensity, values: Values, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Compute sites from the unknowns, shape `(chain, draw, *site)`; labels that are summed out are drawn anew."""
+    if not names:
+        return {}
+    shape = next(iter(values.values())).shape[:2]
+    rows = {name: each.reshape(-1, *each.shape[2:]) for name, each in values.items()}
+
+    def compute(density: LogDensity, row: Any) -> Any:
+        found = density.constrain(density.unconstrain(row))
+        return {name: found[name] for name in names}
+
+    found = _evaluated(density, compute, rows)
+    return {name: found[name].reshape(*shape, *found[name].shape[1:]) for name in names}
+
+
+def _height(density: LogDensity, row: Any) -> Any:
+    """Return the log density in the model's space, where no Jacobian depends on the order."""
+    return density.value(density.unconstrain(row), MAP)
+
+
+def _evaluated(density: LogDensity, function: Any, rows: Values) -> Any:
+    precision = density.program.precision
+    rows = {name: float_values(values, precision) for name, values in rows.items()}
+    return over_rows(density, precision, function, rows)(rows)
 
 
 def _some(draws: np.ndarray) -> np.ndarray:
@@ -58,11 +104,3 @@ def _some(draws: np.ndarray) -> np.ndarray:
 def _generators(size: int) -> list[np.ndarray]:
     orders = np.r_[1, 0, 2:size], np.roll(np.arange(size), 1)
     return [np.broadcast_to(order, (1, _NUM_DRAWS, size)) for order in orders]
-
-
-def _heights(source: Source, draws: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return the log joint density at the draws of one chain, shape `(draw,)`."""
-    target = source.trace("relabel", draws_others=False)
-    few = replace(source, series=InMemory(draws), chains=(0,))
-    found = over_draws("relabel", target, few, lambda target, values, key: target.log_joint(values))
-    return np.asarray(found, np.float64)[0]

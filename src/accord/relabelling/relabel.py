@@ -12,12 +12,10 @@ from ..core.options import checks_options
 from ..core.series import InMemory
 from ..mcmc.draws import Draws
 from ..mcmc.stored.record import judge
-from ..predictive.predict import predict
-from ..predictive.source import Source
 from ..report import tell
 from ..report.components import Axes, Matching, in_words, match, reorder
 from .axes import candidates
-from .exchange import exchangeable
+from .exchange import computed_again, density_of, exchangeable
 
 _DOUBTFUL = 0.01  # mean chance that another order is right, from which on components overlap
 
@@ -39,7 +37,8 @@ def relabel(
 
     The copy is judged again, so that R-hat and effective sample sizes are of the components; a notice says how many
     draws were changed, and whether components overlap, where any order is a choice. Sites that the model computes are
-    computed again. `draws.stats` are those of the run: `lp` is of the unconstrained space, and may depend on the order.
+    computed again, and labels that it sums out are drawn again. `draws.stats` are those of the run: `lp` is of the
+    unconstrained space, and may depend on the order.
 
     **Arguments**
     - `components`: the name of their dimension, such as that of a plate. Axes without a name that are as long, such as
@@ -50,9 +49,8 @@ def relabel(
       may match better than many.
     - `quiet`: print no notices.
 
-    **Raises** `ModelError` where components are told apart by the model, and for draws of a user's log density;
-    `OptionError` for an unknown dimension, axes of different lengths, and draws without their model;
-    `SiteError` for an unknown site or axis.
+    **Raises** `ModelError` where components are told apart by the model; `OptionError` for an unknown dimension,
+    axes of different lengths, and draws without their model; `SiteError` for an unknown site or axis.
 
     **Source**: Stephens (2000), J. R. Stat. Soc. B 62(4), 795-809.
 
@@ -73,10 +71,9 @@ def relabel(
     >>> any(notice.code in ("r_hat", "chains_apart") for notice in same.notices)
     False
     """
-    source = Source.of("relabel", draws, None)
-    unknowns = source.unknowns or ()
+    unknowns = [entry.name for entry in density_of(draws).layout.unknowns]
     what, possible = candidates(components, draws.sites, draws.dims, unknowns)
-    axes = exchangeable(source, possible, f"the components of {what!r}" if what else "")
+    axes = exchangeable(draws, possible, f"the components along {what!r}" if what else "these components")
     copy = _relabelled(draws, axes, _telling(axes, by), repr(what) if what else in_words(axes))
     if not quiet:
         tell(copy.notices)
@@ -106,15 +103,11 @@ def _relabelled(draws: Draws, axes: Axes, telling: Axes, what: str) -> Draws:
     sites = {
         name: reorder(draws[name], axes[name], found.order) if name in axes else draws[name] for name in draws
     }
+    density = density_of(draws)
+    unknowns = [entry.name for entry in density.layout.unknowns]
+    others = [name for name in sites if name not in unknowns]
+    sites |= computed_again(density, {name: sites[name] for name in unknowns}, others)
     copy = replace(draws, sites=InMemory(sites), location=None, notices=())
-    computed = [
-        site["name"]
-        for site in draws.manifest["layout"]["sites"]
-        if site["kind"] == "deterministic" and site["name"] in sites
-    ]
-    if computed:
-        again = predict(copy, sites=computed, quiet=True)
-        copy = replace(copy, sites=InMemory({**sites, **{name: again[name] for name in computed}}))
     extend = draws.continuation
     return replace(
         copy,

@@ -10,7 +10,6 @@ from ..evidence import Evidence
 from .apart import are_same_throughout
 from .extent import FEW_DRAWS
 from .matched import matched, relabelling
-from .order import changing_places, ordering
 from .words import moving_between_modes
 
 R_HAT_DOUBT = 1.01  # Vehtari et al. (2021)
@@ -122,14 +121,7 @@ def _remedy_of_r_hat(run: Evidence, bad: Sequence[tuple[float, str, int]]) -> st
     if along:
         return (
             f"Components along {along} change places, between chains or between draws: matched they agree (R-hat "
-            f"{agreed:.4g}). {relabelling(along)}"
-        )
-    reordered, agreed = changing_places(run, apart)
-    if reordered:
-        others = "" if reordered == name else " If others still disagree then, use more warm-up and draws."
-        return (
-            f"Elements of {reordered!r} change places, between chains or between draws: sorted in each draw they agree "
-            f"(R-hat {agreed:.4g}). {ordering(run, reordered)}{others}"
+            f"{agreed:.4g}). {relabelling(along)} If others still disagree then, use more warm-up and draws."
         )
     if are_same_throughout(run.sites.columns(name, np.array([scalar]))[:, :, 0]):
         return (

@@ -9,7 +9,7 @@ from ..diagnostics import r_hat
 from ..evidence import Evidence
 from .extent import FEW_DRAWS
 from .matched import matched, relabelling
-from .order import APART, have_other_orders, have_other_signs, is_simplex, ordering
+from .signs import APART, SIGNS, have_other_signs
 from .words import chain_list, moving_between_modes
 
 ALIKE = 1.05  # R-hat of the halves of one chain, up to which it is the same throughout
@@ -21,7 +21,8 @@ WIDER = 5.0  # nats for each unknown: a mode would have to be 150 times as wide 
 def chains_apart(run: Evidence) -> Iterator[Notice]:
     """Find groups of chains that each stayed in a mode of their own."""
     worst: tuple[float, str, int, np.ndarray, np.ndarray] | None = None
-    widest, reordered, has_signs = APART, "", False
+    names: list[str] = []
+    has_signs = False
     if len(run.chains) < 2 or run.num_draws < FEW_DRAWS:
         return
     for name, scalars, draws in run.picked():
@@ -31,17 +32,10 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
             gaps = np.diff(np.sort(means, axis=0), axis=0).max(axis=0) / widths.max(axis=0)
             gaps = np.where(np.isfinite(gaps), gaps, 0.0)
             best = int(np.argmax(gaps))
+            names += [name] if gaps[best] > APART else []
             if gaps[best] > APART and (worst is None or gaps[best] > worst[0]):
                 worst = (float(gaps[best]), name, int(scalars[best]), means[:, best], draws[:, :, best])
-            is_row = name in run.latents - run.discrete and len(run.sites.shape(name)) == 3
-            if (
-                gaps[best] > widest
-                and is_row
-                and have_other_orders(means, widths)
-                and not is_simplex(run, name)
-            ):
-                widest, reordered = float(gaps[best]), name
-                has_signs = have_other_signs(means, widths)
+            has_signs |= bool(gaps[best] > APART) and have_other_signs(means, widths)
     if worst is None:
         return
     _, name, scalar, means, draws = worst
@@ -65,21 +59,22 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
             (name,),
         )
         return
-    along, _ = matched(run, [name])
+    along, _ = matched(run, names)
     if along:
         yield Notice(
             "error",
             "chains_apart",
-            f"{places}: the chains found different modes, with the components along {along} in different orders.",
-            relabelling(along),
+            f"{places}: the chains found different modes, with the components along {along} in different orders"
+            f"{', or with opposite signs' if has_signs else ''}.",
+            relabelling(along) + (SIGNS if has_signs else ""),
             (name,),
         )
         return
     yield Notice(
         "error",
         "chains_apart",
-        f"{places}: {_what_differs(reordered, has_signs)}",
-        _remedy(run, reordered, has_signs, are_same_throughout(draws)),
+        f"{places}: the chains found different modes, or some have not reached the posterior yet.",
+        _remedy(run, are_same_throughout(draws)),
         (name,),
     )
 
@@ -118,20 +113,6 @@ def _widths(run: Evidence, best: int) -> np.ndarray:
     return total * (sum(run.sites.width(name) for name in names) / max(count, 1))
 
 
-def _what_differs(reordered: str, has_signs: bool) -> str:
-    """Say what chains found, where `reordered` is a site whose elements they have in different orders, or empty.
-
-    `has_signs`: it may be their signs that differ instead.
-    """
-    if reordered:
-        signs = ", or with opposite signs" if has_signs else ""
-        return (
-            f"the chains found different modes, with the elements of {reordered!r} in different orders{signs}: "
-            "probably nothing in the model tells them apart."
-        )
-    return "the chains found different modes, or some have not reached the posterior yet."
-
-
 def are_same_throughout(draws: np.ndarray) -> bool:
     """Return whether the halves of each chain agree, so that it stays in one mode; `draws`: shape `(chain, draw)`."""
     half = draws.shape[1] // 2
@@ -139,10 +120,8 @@ def are_same_throughout(draws: np.ndarray) -> bool:
     return all(r_hat(chain)[0] < ALIKE for chain in halves)
 
 
-def _remedy(run: Evidence, reordered: str, has_signs: bool, are_modes: bool) -> str:
+def _remedy(run: Evidence, are_modes: bool) -> str:
     """Say what to do about chains in different places."""
-    if reordered:
-        return ordering(run, reordered, has_signs)
     share = "The share of draws in a mode depends on the starting points, and is not its probability."
     others = "break a symmetry by an ordering, or exclude an unwanted mode"
     moving = moving_between_modes(run)

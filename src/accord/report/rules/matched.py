@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..components import Axes, axes_along, axes_without_name, in_words, joined, match, reorder, size_of
+from ..components import Axes, axes_along, axes_without_name, joined, match, reorder, size_of
 from ..evidence import READ, Evidence
-from .order import AGREES
 
+AGREES = 1.05  # R-hat of matched components, up to which their labels are all that chains disagree on
 _DRAWS = 250  # of each chain that are looked at
 _DOUBT = 0.1  # mean chance that another order is right, from which on components are not told apart
-_MOST = 20  # components; of more, a mixture has seldom as many that are far apart
+_MOST = 50  # components that are matched
 
 
 class Matched(NamedTuple):
@@ -55,16 +55,16 @@ def _possible(run: Evidence, bad: frozenset[str]) -> Iterator[tuple[str, Axes]]:
         for axes in (joined(own, unnamed), own) if unnamed else (own,):
             if _is_of_use(axes, shapes, bad):
                 yield repr(dim), axes
-    lengths = (
-        shapes[name][2 + axis]
+    lengths = {
+        shapes[name][2 + axis]: dim  # the last of that length, whose name stands for all of them
         for name in shapes
         for axis, dim in enumerate(run.dims.get(name, ()))
         if dim == f"{name}_dim_{axis}"
-    )
-    for length in sorted(set(lengths)):
+    }
+    for length, dim in lengths.items():
         axes = axes_without_name(length, run.dims, shapes)
         if _is_of_use(axes, shapes, bad):
-            yield in_words(axes), axes
+            yield repr(dim), axes
 
 
 def _is_of_use(axes: Axes, shapes: dict[str, tuple[int, ...]], bad: frozenset[str]) -> bool:
