@@ -11,7 +11,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.density import LogDensity
-from accord.mcmc.start import summits
+from accord.mcmc.start import search, summits
 from accord.mcmc.start.ascent import MAX_TURNS, Climb, Place, around, ascend, begin, log_mass
 from accord.mcmc.start.evaluate import Evaluator
 from accord.mcmc.start.table import TablePoints
@@ -286,12 +286,6 @@ def test_two_modes_that_both_have_mass_are_both_begun_in() -> None:
     assert len(np.unique(np.sign(draws["x"].mean((1, 2))))) == 2
 
 
-def test_a_chain_climbs_alone_as_beside_others() -> None:
-    together = sampled(trap, lanes=4)
-    alone = sampled(trap, lanes=4, chains=[2])
-    np.testing.assert_array_equal(alone["x"][0], together["x"][2])
-
-
 def misleading(x):
     """Far from its top, at 1, the density rises by four fifths of what the gradient says, as where a solver rounds."""
     far = jnp.sum((x - 1.0) ** 2)
@@ -319,6 +313,30 @@ def test_a_climb_far_above_all_tops_that_are_known_goes_on(begun, monkeypatch) -
     passed_over = np.any(starts != begun(None, target, chains=20), axis=1)
     assert np.any(passed_over)
     assert all(float(valley(start)) > -1 for start in starts[passed_over])
+
+
+def ripples(x):
+    """A mode around each pair of whole numbers, 10 to 200 nats apart: one climb in ten leads to the heaviest."""
+    return 60 * jnp.sum(jnp.cos(2 * jnp.pi * x) - 1) - 20 * jnp.sum((x - 1.2) ** 2)
+
+
+def test_where_few_climbs_lead_to_the_heaviest_mode_there_are_more(begun, monkeypatch) -> None:
+    target = LogDensity.from_function(ripples, np.zeros(2))
+    starts = begun(None, target, chains=20)
+    monkeypatch.setattr(search, "_FURTHER_TURNS", 0)
+    few = begun(None, target, chains=20)
+    rises = np.array([float(ripples(one) - ripples(other)) for one, other in zip(starts, few, strict=True)])
+    assert rises.min() > -2  # on a top, but for the nat that a climb may end below it
+    assert np.sum(rises > 9) >= 3
+
+
+@pytest.mark.parametrize("density", [trap, ripples])
+def test_a_chain_climbs_alone_as_beside_others(begun, density) -> None:
+    """Also where it needs more climbs, or fewer, than those beside it."""
+    target = LogDensity.from_function(density, np.zeros(2))
+    together = begun(None, target, chains=8, lanes=4)
+    for number in range(8):
+        np.testing.assert_array_equal(begun(None, target, chains=[number], lanes=4)[0], together[number])
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -9,7 +9,7 @@ that the data are compared with: no step from there would be accepted. Not so a 
 a climb would move them, and who gives them may mean the lighter mode.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ from .evaluate import Evaluator
 from .summits import find_summits, free
 
 _DEEP = 1000.0  # nats below its tops, where a candidate's gradient is looked at
+_SURE = 0.4  # share of the climbs that led to the mode with most mass, from which on no others are made
+_FURTHER_TURNS = 2  # of ten candidates each
 _MAX_DIM = 64  # beyond, the curvature at a top takes too many gradients
 
 
@@ -61,18 +63,24 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
     evaluator = Evaluator.of(machine, chains)
     tried: dict[int, list[Place]] = {lane: [] for lane, chain in enumerate(chains) if not chain.is_started}
     tries = {lane: points.num_tries(chains[lane].number) for lane in tried}
-    first = 0
-    while searching := [lane for lane in tried if first < tries[lane] and not _best(tried[lane])]:
+
+    def look_further(lanes: Sequence[int]) -> dict[int, list[Place]]:
+        """Evaluate the next candidates of lanes, where they have some left."""
         places = {
             lane: [
                 points.at(plan.seed, chains[lane].number, attempt, plan.nowhere)
-                for attempt in range(first, min(first + NUM_PLACES, tries[lane]))
+                for attempt in range(len(tried[lane]), min(len(tried[lane]) + NUM_PLACES, tries[lane]))
             ]
-            for lane in searching
+            for lane in lanes
+            if len(tried[lane]) < tries[lane]
         }
-        for lane, found in evaluator.look(places).items():
-            tried[lane] += found
-        first += NUM_PLACES
+        found = evaluator.look(places) if places else {}
+        for lane, some in found.items():
+            tried[lane] += some
+        return found
+
+    while look_further([lane for lane in tried if not _best(tried[lane])]):
+        pass
     best = {lane: _best(places) for lane, places in tried.items()}
     for lane, places in tried.items():
         if not best[lane]:
@@ -82,7 +90,7 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
     # The chains of an ensemble are many, and what they learn is that of all. Between whole numbers there is no climb.
     if not plan.is_ensemble and not plan.num_whole:
         drawn = {lane: places for lane, places in best.items() if not points.is_given(chains[lane].number)}
-        starts |= {lane: free(at) for lane, at in _chosen(evaluator, plan.dim, drawn).items()}
+        starts |= {lane: free(at) for lane, at in _chosen(evaluator, plan.dim, drawn, look_further).items()}
     evaluator.stand(starts)
     for lane in starts:
         chain = chains[lane]
@@ -102,22 +110,38 @@ def _best(places: Sequence[Place]) -> list[Place]:
     return sorted(usable, key=lambda place: -place.height)
 
 
-def _chosen(evaluator: Evaluator, dim: int, best: Mapping[int, list[Place]]) -> dict[int, np.ndarray]:
+def _chosen(
+    evaluator: Evaluator,
+    dim: int,
+    best: Mapping[int, list[Place]],
+    look_further: Callable[[Sequence[int]], Mapping[int, list[Place]]],
+) -> dict[int, np.ndarray]:
     """Choose each chain's start: its best candidate, the mode with most mass if modes differ much, or the highest one.
 
-    The last if the candidate is far below, with a gradient that misleads.
+    The last if the candidate is far below, with a gradient that misleads. Where few climbs have led to the mode with
+    most mass, there may be one with more: the chain climbs from the candidates of `look_further` as well.
     """
     starts = {lane: places[0].position for lane, places in best.items()}
     several = {lane: places for lane, places in best.items() if len(places) > 1}
     if dim > _MAX_DIM or not several:
         return starts
-    for lane, (heaviest, highest) in find_summits(evaluator, several).items():
+    found = find_summits(evaluator, several)
+    for _ in range(_FURTHER_TURNS):
+        unsure = [lane for lane, each in found.items() if each.share < _SURE]
+        more = {lane: usable for lane, places in look_further(unsure).items() if (usable := _best(places))}
+        if not more:
+            break
+        found |= {
+            lane: found[lane].beside(each)
+            for lane, each in find_summits(evaluator, more, weighs_all=True).items()
+        }
+    for lane, each in found.items():
         start = several[lane][0]
-        if heaviest:
+        if each.heaviest:
             # From below, a chain need not end where a climb does: it begins on the top.
-            starts[lane] = heaviest.position
-        elif highest and not _is_sound(evaluator, lane, start, highest.height - start.height):
-            starts[lane] = highest.position
+            starts[lane] = each.heaviest.position
+        elif each.highest and not _is_sound(evaluator, lane, start, each.highest.height - start.height):
+            starts[lane] = each.highest.position
     return starts
 
 

@@ -17,18 +17,43 @@ _FINE = 1e-3  # nats that it may stop below its top
 
 
 class Summits(NamedTuple):
-    """Where the climbs of a chain have led.
+    """Places that the climbs of a chain have led to, tops or not, each with the log mass of its mode.
 
-    `heaviest` is the top of the mode with most mass, where modes differ much in it, and None otherwise; `highest` is
-    the highest place, a top or not, and None if all climbs were lost.
+    A mass is NaN where the place is no top, and where all places are about as high, so that nobody asked for it.
     """
 
-    heaviest: Place | None
-    highest: Place | None
+    places: tuple[Place, ...]
+    masses: tuple[float, ...]
+
+    def beside(self, other: "Summits") -> "Summits":
+        """Return what further climbs have led to as well."""
+        return Summits(self.places + other.places, self.masses + other.masses)
+
+    @property
+    def highest(self) -> Place | None:
+        """The highest place; None if all climbs were lost."""
+        return max(self.places, key=lambda place: place.height, default=None)
+
+    @property
+    def heaviest(self) -> Place | None:
+        """The top of the mode with most mass, if modes differ much in it; else None."""
+        known = [mass for mass in self.masses if np.isfinite(mass)]
+        return self.places[int(np.nanargmax(self.masses))] if _are_apart(known) else None
+
+    @property
+    def share(self) -> float:
+        """Share of the climbs that led to a mode about as heavy as the heaviest; 1 where no mass is known."""
+        known = [mass for mass in self.masses if np.isfinite(mass)]
+        return sum(max(known) - mass < _FAR for mass in known) / len(self.masses) if known else 1.0
 
 
-def find_summits(evaluator: Evaluator, candidates: Mapping[int, Sequence[Place]]) -> dict[int, Summits]:
-    """Climb from all candidates of each lane; what is found depends on that lane's candidates alone."""
+def find_summits(
+    evaluator: Evaluator, candidates: Mapping[int, Sequence[Place]], *, weighs_all: bool = False
+) -> dict[int, Summits]:
+    """Climb from all candidates of each lane; what is found depends on that lane's candidates alone.
+
+    `weighs_all`: masses are wanted even where all places are about as high.
+    """
 
     def evaluate(positions: Mapping[_Number, np.ndarray]) -> dict[_Number, Place]:
         wanted: dict[int, list[Position]] = {}
@@ -52,7 +77,7 @@ def find_summits(evaluator: Evaluator, candidates: Mapping[int, Sequence[Place]]
     apart = {
         lane: numbers
         for lane, numbers in sound.items()
-        if _are_apart([climbs[number].height for number in numbers])
+        if weighs_all or _are_apart([climbs[number].height for number in numbers])
     }
     masses = {lane: {number: mass(number) for number in numbers} for lane, numbers in apart.items()}
     leading = [number for lane in apart for number in _leading(climbs, masses[lane])]
@@ -66,8 +91,8 @@ def find_summits(evaluator: Evaluator, candidates: Mapping[int, Sequence[Place]]
                 masses[number[0]][number] = mass(number)
     return {
         lane: Summits(
-            _heaviest(climbs, masses.get(lane, {})),
-            max((climbs[number].end for number in numbers), key=lambda top: top.height, default=None),
+            tuple(climbs[number].end for number in numbers),
+            tuple(masses.get(lane, {}).get(number, np.nan) for number in numbers),
         )
         for lane, numbers in sound.items()
     }
@@ -79,11 +104,6 @@ def free(position: np.ndarray) -> Position:
     return Position(numbers)
 
 
-def _heaviest(climbs: Mapping[_Number, Climb], masses: Mapping[_Number, float]) -> Place | None:
-    known = {number: mass for number, mass in masses.items() if np.isfinite(mass)}
-    return climbs[max(known, key=known.__getitem__)].end if _are_apart(list(known.values())) else None
-
-
 def _leading(climbs: Mapping[_Number, Climb], masses: Mapping[_Number, float]) -> list[_Number]:
     """Return the highest climb of a lane, if it has come far above all tops whose mass is known.
 
@@ -91,7 +111,7 @@ def _leading(climbs: Mapping[_Number, Climb], masses: Mapping[_Number, float]) -
     climbs have no end.
     """
     known = [climbs[number].height for number, mass in masses.items() if np.isfinite(mass)]
-    highest = max(masses, key=lambda number: climbs[number].height)
+    highest = max(masses, key=lambda number: climbs[number].height, default=(0, 0))
     is_far = bool(known) and climbs[highest].height - max(known) > _FAR
     return [highest] if is_far else []
 
