@@ -25,7 +25,7 @@ from .evaluate import Evaluator
 from .summits import find_summits, free
 
 _DEEP = 1000.0  # nats below its tops, where a candidate's gradient is looked at
-_SURE = 0.4  # share of the climbs that led to the mode with most mass, from which on no others are made
+_SURE = 0.4  # share of the climbs, from which on the mode that they led to is taken for the heaviest
 _FURTHER_TURNS = 2  # of ten candidates each
 _MAX_DIM = 64  # beyond, the curvature at a top takes too many gradients
 
@@ -128,13 +128,11 @@ def _chosen(
     found = find_summits(evaluator, several)
     for _ in range(_FURTHER_TURNS):
         unsure = [lane for lane, each in found.items() if each.share < _SURE]
-        more = {lane: usable for lane, places in look_further(unsure).items() if (usable := _best(places))}
-        if not more:
+        places = {lane: usable for lane, each in look_further(unsure).items() if (usable := _best(each))}
+        if not places:
             break
-        found |= {
-            lane: found[lane].beside(each)
-            for lane, each in find_summits(evaluator, more, weighs_all=True).items()
-        }
+        more = find_summits(evaluator, places, weighs_all=True)
+        found |= {lane: found[lane].beside(each) for lane, each in more.items()}
     for lane, each in found.items():
         start = several[lane][0]
         if each.heaviest:
