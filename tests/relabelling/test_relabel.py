@@ -56,14 +56,18 @@ def codes(draws) -> set[str]:
     return {notice.code for notice in draws.notices}
 
 
+def serious(draws) -> set[str]:
+    """Notices of more than chance, by which one R-hat in a few hundred is a little above 1.01."""
+    return {notice.code for notice in draws.notices if notice.severity != "info"}
+
+
 def test_components_agree_once_they_are_matched(run) -> None:
     assert {"r_hat", "chains_apart"} <= codes(run)
     same = infer.relabel(run, "component", quiet=True)
-    assert not {"r_hat", "chains_apart", "ess_bulk"} & codes(same)
+    assert not serious(same)
     means = same["mu"].mean((0, 1))
-    order = np.argsort(means)
-    np.testing.assert_allclose(means[order], FAR, atol=0.5)
-    np.testing.assert_allclose(same["weights"].mean((0, 1))[order], SHARES, atol=0.1)
+    np.testing.assert_allclose(means, FAR, atol=0.5)  # in increasing order
+    np.testing.assert_allclose(same["weights"].mean((0, 1)), SHARES, atol=0.1)
     assert same["sigma"].std() < 0.2
 
 
@@ -97,7 +101,7 @@ def test_the_notice_of_a_run_names_the_line_and_the_line_works(run) -> None:
     }
     assert lines == {"infer.relabel(draws, 'component')"}
     same = eval(lines.pop(), {"infer": infer, "draws": run})
-    assert "r_hat" not in codes(same)
+    assert not serious(same)
 
 
 def test_axes_may_be_given_by_site(run) -> None:
@@ -193,7 +197,7 @@ def test_the_share_of_the_first_of_two_becomes_that_of_the_second() -> None:
     assert line == "infer.relabel(draws, 'mu_dim_0')"
     same = infer.relabel(draws, "mu_dim_0", quiet=True)
     assert same.manifest["relabelled"] == {"mu": [0], "share": []}
-    assert not any(notice.severity == "error" for notice in same.notices)
+    assert not any(each.severity == "error" for each in same.notices)
     sign = np.sign(same["mu"][..., :1])
     np.testing.assert_allclose(
         np.where(sign > 0, same["share"][..., None], 1 - same["share"][..., None]).mean(), 0.75, atol=0.05

@@ -32,8 +32,9 @@ def relabel(
 
     Nothing in such a model says which component comes first, so that chains disagree on every component although they
     agree on all that does not depend on labels. Here the components of each draw are put in the order in which they fit
-    best to places that all draws share, learnt from the draws themselves (Stephens 2000). Whether labels are arbitrary
-    is checked first: the log density must be the same where components have changed places.
+    best to places that all draws share, learnt from the draws themselves (Stephens 2000); the places are in increasing
+    order of the first site's mean. Whether labels are arbitrary is checked first: the log density must be the same
+    where components have changed places.
 
     The copy is judged again, so that R-hat and effective sample sizes are of the components; a notice says how many
     draws were changed, and whether components overlap, where any order is a choice. Sites that the model computes are
