@@ -45,9 +45,13 @@ def _imported() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for module, path in files.items():
         package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+        # A stub names the files that a package loads later.
+        texts = [
+            each.read_text(encoding="utf-8") for each in (path, path.with_suffix(".pyi")) if each.exists()
+        ]
         named = (
             name
-            for statement in _statements(ast.parse(path.read_text(encoding="utf-8")))
+            for statement in _statements(ast.parse("\n".join(texts)))
             for name in _names(statement, package, files)
         )
         found[module] = {name for name in named if name in files and name != module}

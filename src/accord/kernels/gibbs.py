@@ -32,9 +32,7 @@ from .formula import Draw, shared_out, within
 from .places import Part, Places, listed
 from .point import Point
 from .rarely import Rarely
-
-REST = "rest"
-"""Label of the block of `...`."""
+from .stored import REST
 
 Names = tuple[str, ...] | EllipsisType
 

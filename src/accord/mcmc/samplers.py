@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import kernels
 from ..core.errors import OptionError, StorageError
-from ..kernels import KERNELS, AbstractKernel
+from ..kernels import AbstractKernel
+from ..kernels.stored import KERNELS
 from ..runs.requests import check_kind
 from ..runs.stored.checked import built_from
 from .tuning import columns_of
@@ -46,4 +48,4 @@ def sampler_from(stored: Mapping[str, Any]) -> AbstractKernel:
             "accord's, or has a function of yours. Give it: infer.resume(path, model, sampler=...)."
         )
     with built_from(f"the sampler {name} of the run, in manifest.json,"):
-        return KERNELS[name].from_described(options, sampler_from)
+        return getattr(kernels, name).from_described(options, sampler_from)

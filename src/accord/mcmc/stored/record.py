@@ -9,9 +9,7 @@ import numpy as np
 
 from ...core.notice import Notice, by_severity
 from ...core.series import AbstractSeries, InMemory
-from ...kernels import KERNELS, PMMH
-from ...kernels.gibbs import REST, Gibbs
-from ...kernels.minibatches import AbstractMinibatches
+from ...kernels.stored import BY_BLOCKS, BY_ESTIMATES, REST, WITHOUT_REFUSALS
 from ...report import examine
 from ...report.evidence import Blamed, Block, Forms
 from ...report.labels import read_written
@@ -154,7 +152,7 @@ def judge(
 def _blocks(manifest: Mapping[str, Any], tuning: Mapping[str, np.ndarray]) -> list[Block]:
     """Return the blocks of a run by `Gibbs`, with the latent sites that are named or left over."""
     sampler: Mapping[str, Any] = manifest["sampler"]
-    blocks = sampler["blocks"] if sampler["name"] == Gibbs.__name__ else []
+    blocks = sampler["blocks"] if sampler["name"] == BY_BLOCKS else []
     named = {name for names, _ in blocks for name in names or ()}
     latent = [site["name"] for site in manifest["layout"]["sites"] if site["kind"] in ("latent", "whole")]
     rest = tuple(name for name in latent if name not in named)
@@ -182,15 +180,12 @@ def _step_size(tuning: Mapping[str, np.ndarray]) -> np.ndarray | None:
 
 def _bias(sampler: Mapping[str, Any]) -> float | None:
     """Return by what share a sampler that refuses no step makes variances too large; None of another one."""
-    kernel = KERNELS.get(sampler["name"])
-    return (
-        sampler["step_size"] / 4 if kernel is not None and issubclass(kernel, AbstractMinibatches) else None
-    )
+    return sampler["step_size"] / 4 if sampler["name"] in WITHOUT_REFUSALS else None
 
 
 def _estimate(sampler: Mapping[str, Any]) -> tuple[int, float] | None:
     """Return the particles of a sampler that estimates its log density by them, and how noisy that is."""
-    if sampler["name"] != PMMH.__name__:
+    if sampler["name"] != BY_ESTIMATES:
         return None
     sd = sampler["estimate_sd"]
     return sampler["particles"], math.inf if sd is None else float(sd)
