@@ -13,10 +13,10 @@ from jaxtyping import Array, Float, Int, UInt32
 from ..core.guided import Lookahead, Proposal
 from ..core.position import Position
 from ..core.tree import node
-from ..resampling import AbstractConditionalResampling
 from .places import Part
 
 if TYPE_CHECKING:
+    from ..resampling import AbstractConditionalResampling
     from .base import AbstractKernel
 
 Function = Callable[[Mapping[str, Any]], Any]
@@ -63,7 +63,7 @@ class Trajectory:
 
     names: tuple[str, ...]
     particles: int
-    resampling: AbstractConditionalResampling
+    resampling: "AbstractConditionalResampling"
     has_ancestor_sampling: bool
 
 

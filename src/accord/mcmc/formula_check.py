@@ -18,7 +18,7 @@ from ..density.conditional import ExactConditional
 from ..kernels import AbstractKernel
 from ..kernels.formula import Formula, Trajectory
 from ..programs.standalone import compile_alone
-from .formulas import OWNER, exact_conditional, trajectory_of
+from .formulas import OWNER, exact_conditional
 from .start.base import AT_ONCE, AbstractPoints
 
 _NUM_DRAWS = 20  # values of a block that are drawn from a formula, to be compared
@@ -44,6 +44,8 @@ def check_formulas(
     formulas = [each for each in kernel.formulas if isinstance(each, Formula)]
     for each in kernel.formulas:
         if isinstance(each, Trajectory):
+            from .by_particles import trajectory_of  # loads filters, which few runs need
+
             trajectory_of(density, each)
     if not formulas:
         return

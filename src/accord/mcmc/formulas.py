@@ -16,9 +16,6 @@ from ..density.ahead import split
 from ..density.conditional import ExactConditional
 from ..kernels import AbstractKernel
 from ..kernels.formula import Draw, Estimate, Formula, Marginal, Needed, Tabled, Trajectory
-from ..particles.conditional_loop import ConditionalWay
-from ..particles.marginal import MarginalDraw
-from ..particles.posterior import TrajectoryDraw
 from ..programs.callbacks import without_raising
 
 OWNER = "Conditional"
@@ -46,29 +43,21 @@ def traced_draws(target: LogDensity, kernel: AbstractKernel, position: Any, data
     return found
 
 
-def trajectory_of(density: LogDensity, formula: Trajectory) -> TrajectoryDraw:
-    """Return the draw of the states of a series of a density. Raises as `TrajectoryDraw.of`."""
-    way = ConditionalWay(
-        formula.particles, formula.resampling, formula.has_ancestor_sampling, "ParticleGibbs"
-    )
-    return TrajectoryDraw.of(density, formula.names, way)
-
-
-def marginal_of(density: LogDensity, formula: Marginal) -> MarginalDraw:
-    """Return the estimate of the log density of parameters. Raises as `MarginalDraw.of`."""
-    functions = formula.proposal, formula.lookahead
-    return MarginalDraw.of(density, formula.names, formula.particles, *functions, "PMMH")
-
-
 def _drawn(target: LogDensity, formula: Needed) -> Callable[..., Any]:
     if isinstance(formula, Tabled):
         return partial(formula.redraw.drawn, is_metropolised=formula.is_metropolised)
+    if isinstance(formula, Trajectory | Marginal):
+        return _drawn_by_particles(target, formula)
+    return exact_conditional(target, formula).drawn
+
+
+def _drawn_by_particles(target: LogDensity, formula: Trajectory | Marginal) -> Callable[..., Any]:
+    from .by_particles import marginal_of, trajectory_of  # loads filters, which few runs need
+
     if isinstance(formula, Trajectory):
         return trajectory_of(target, formula).drawn
-    if isinstance(formula, Marginal):
-        marginal = marginal_of(target, formula)
-        return lambda *at: Estimate(*marginal.estimated(*at))
-    return exact_conditional(target, formula).drawn
+    marginal = marginal_of(target, formula)
+    return lambda *at: Estimate(*marginal.estimated(*at))
 
 
 def bound_draws(

@@ -24,7 +24,7 @@ from ..kernels.places import Part
 from ..particles.marginal import MarginalDraw
 from ..programs.standalone import check_traced, compile_alone
 from ..report.rules.estimates import WANTED_SD, two_digits
-from .formulas import marginal_of
+from .by_particles import marginal_of
 from .start.pilot import NUM_STARTS, FromPilot
 from .start.uniform import UniformPoints
 

@@ -1,6 +1,8 @@
-"""Tell a kernel where the sites of a density lie, before its run."""
+"""Tell a kernel where the sites of a density lie, before its run, and what a pilot finds."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from ..core.precision import scope
 from ..density import LogDensity
@@ -9,8 +11,22 @@ from ..density.halves import check_halves
 from ..density.minibatch import minibatch_of
 from ..kernels import AbstractKernel
 from ..kernels.places import Place, Places
-from ..particles.marginal import series_of
-from .together import at_once
+from .start.base import AbstractStart
+
+
+def placed_and_piloted(
+    sampler: AbstractKernel, density: LogDensity, seed: int, stored: Mapping[str, Any] | None = None
+) -> tuple[AbstractKernel, AbstractStart | None]:
+    """Return a sampler for positions of a density, and where chains may start by its pilot; None without one.
+
+    `stored` is the description of the sampler in a run that is taken up. Raises as `placed` and `piloted`.
+    """
+    sampler = placed(sampler, density)
+    if not sampler.needs_series:
+        return sampler, None
+    from .pilot import piloted  # loads filters, which few runs need
+
+    return piloted(sampler, density, seed, stored)
 
 
 def placed(sampler: AbstractKernel, density: LogDensity) -> AbstractKernel:
@@ -29,13 +45,23 @@ def placed(sampler: AbstractKernel, density: LogDensity) -> AbstractKernel:
         for each in layout.unknowns
     )
     known_as = tuple((name, site) for name, site in layout.settable.items() if name != site)
-    with scope(density.program.precision):
-        series = series_of(density, type(sampler).__name__) if sampler.needs_series else ()
-    places = Places(sites, known_as, series=series)
+    places = Places(sites, known_as, series=_series_of(density, sampler))
     found = sampler.placed(places)
+    sets = dict.fromkeys(found.at_once)
+    if not sets:
+        return found
+    from .together import at_once  # loads what only models with discrete unknowns need
+
     tabled = tuple(
-        each
-        for names in dict.fromkeys(found.at_once)
-        for each in at_once(density, [site for site in sites if site.name in names])
+        each for names in sets for each in at_once(density, [site for site in sites if site.name in names])
     )
     return sampler.placed(replace(places, tabled=tabled)) if tabled else found
+
+
+def _series_of(density: LogDensity, sampler: AbstractKernel) -> tuple[str, ...]:
+    if not sampler.needs_series:
+        return ()
+    from ..particles.marginal import series_of  # loads filters
+
+    with scope(density.program.precision):
+        return series_of(density, type(sampler).__name__)

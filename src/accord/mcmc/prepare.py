@@ -27,8 +27,7 @@ from .formula_check import check_formulas
 from .group import NotBegun
 from .limits import MAX_LANES, chain_numbers, check_lanes, count_of_draws, lanes_on_accelerators
 from .memory import check_memory
-from .pilot import piloted
-from .placed import placed
+from .placed import placed_and_piloted
 from .plan import ON_NONFINITE, OnNonFinite, Plan
 from .reference import begun_near, reference_for
 from .samplers import check_adaptation, check_sampler
@@ -84,7 +83,7 @@ def prepared(
     density = density_of(
         target, precision, sampler.whole, sampler.whole_if_discrete, takes_parts=sampler.needs_minibatch
     )
-    sampler, near = piloted(placed(sampler, density), density, int(seed))
+    sampler, near = placed_and_piloted(sampler, density, int(seed))
     start = near if near is not None and init is None else start
     check_adaptation(sampler, density.dim)
     if until is not None:

@@ -40,8 +40,7 @@ from .draws import Draws
 from .extended import ChainRequest, attach, continuation_of, order_of, unfinished
 from .formula_check import check_formulas
 from .nonfinite import held_back, refuse
-from .pilot import piloted
-from .placed import placed
+from .placed import placed_and_piloted
 from .plan import Plan
 from .reference import SETTING, begun_near, reference_for
 from .samplers import sampler_from
@@ -95,7 +94,7 @@ def take_up(
         kernel.whole_if_discrete,
         takes_parts=kernel.needs_minibatch,
     )
-    kernel, _ = piloted(placed(kernel, density), density, stored["seed"], stored["sampler"])
+    kernel, _ = placed_and_piloted(kernel, density, stored["seed"], stored["sampler"])
     plan = _planned(stored, kernel, _rule(stored) if until is None else until, density, executor)
     start = begun_near(start, plan.reference)
     here = describe(density, plan, stored.chains, start)

@@ -27,8 +27,7 @@ from .group import begin, run_block
 from .limits import MAX_DRAWS, chain_numbers, count_of_draws
 from .machine import Machine
 from .method import build
-from .pilot import piloted
-from .placed import placed
+from .placed import placed_and_piloted
 from .plan import Plan
 from .reference import begun_near, reference_for
 from .samplers import check_adaptation, check_sampler
@@ -159,7 +158,7 @@ def steps(
     density = density_of(
         target, precision, sampler.whole, sampler.whole_if_discrete, takes_parts=sampler.needs_minibatch
     )
-    sampler, near = piloted(placed(sampler, density), density, int(seed))
+    sampler, near = placed_and_piloted(sampler, density, int(seed))
     start = near if near is not None and init is None else start
     check_adaptation(sampler, density.dim)
     reference = reference_for(sampler, density, int(seed))
