@@ -13,7 +13,7 @@ from ..core.errors import OptionError, StorageError
 from ..core.precision import Precision
 from ..density import LogDensity
 from ..density.minibatch import for_minibatches
-from ..executors import AbstractExecutor, Devices, Threads
+from ..executors import AbstractExecutor, Threads
 from ..language import Model
 from ..report import AbstractProgress, NoProgress, RichProgress
 from ..storage import AbstractStore, to_json
@@ -64,7 +64,11 @@ def _listed(names: Sequence[str]) -> str:
 
 def default_executor() -> AbstractExecutor:
     """Return `Threads()`, or `Devices()` with several accelerators."""
-    return Devices() if jax.default_backend() != "cpu" and jax.local_device_count() > 1 else Threads()
+    if jax.default_backend() == "cpu" or jax.local_device_count() == 1:
+        return Threads()
+    from ..executors import Devices  # loads child processes too
+
+    return Devices()
 
 
 def display(progress: bool, quiet: bool, noun: str = "chain", counted: str = "draws") -> AbstractProgress:
