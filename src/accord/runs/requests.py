@@ -18,7 +18,6 @@ from ..language import Model
 from ..report import AbstractProgress, NoProgress, RichProgress
 from ..storage import AbstractStore, to_json
 from .stopping.base import AbstractRule
-from .stopping.described import rule_from
 
 
 def density_of(
@@ -104,6 +103,8 @@ def check_until(until: Any) -> None:
     if until is None:
         return
     if isinstance(until, AbstractRule):
+        from .stopping.described import rule_from  # loads every rule
+
         try:
             rule_from(json.loads(to_json(until.described())))
         except (StorageError, LookupError, TypeError) as error:

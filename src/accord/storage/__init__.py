@@ -1,27 +1,9 @@
-"""Store draws as immutable segments, each with the state that follows it, and export them."""
+"""Store draws as immutable segments, each with the state that follows it, and export them.
 
-from .base import AbstractRun, AbstractStore, Phase, Segment, check_segment
-from .export import to_netcdf, to_zarr
-from .joined import KEPT_BYTES, Joined
-from .manifest import STAMPED, Manifest, to_json
-from .members import kinds_of
-from .memory import Memory
-from .run_folder import RunFolder
+Each name is loaded when it is first used: many runs are kept in memory. The names and their files are in the stub
+beside this file, which type checkers read too.
+"""
 
-__all__ = [
-    "KEPT_BYTES",
-    "STAMPED",
-    "AbstractRun",
-    "AbstractStore",
-    "Joined",
-    "Manifest",
-    "Memory",
-    "Phase",
-    "RunFolder",
-    "Segment",
-    "check_segment",
-    "kinds_of",
-    "to_json",
-    "to_netcdf",
-    "to_zarr",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

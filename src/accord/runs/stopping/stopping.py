@@ -6,7 +6,6 @@ from typing import Any
 
 from ...core.notice import Notice
 from .base import AbstractRule, Finding
-from .described import rule_from
 
 
 @dataclass(frozen=True)
@@ -75,6 +74,8 @@ class Stopping:
     @staticmethod
     def stored(record: Mapping[str, Any]) -> "Stopping":
         """Read the result of `as_json`."""
+        from .described import rule_from  # loads every rule
+
         looks = tuple(
             Look(look["draws"], tuple(Finding(**each) for each in look["findings"]))
             for look in record["looks"]
