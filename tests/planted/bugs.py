@@ -329,7 +329,7 @@ BUGS = {
     ),
     "integral of weighted terms": Bug(
         "of an integral over a site of a subsampled plate, what is integrated is weighted",
-        "density/eliminate/integrate_out.py",
+        "density/eliminate/without.py",
         "weight = weight_of(whole, groups, data)",
         "weight = min(1.0, weight_of(whole, groups, data))",
         (

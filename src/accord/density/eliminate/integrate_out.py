@@ -10,15 +10,7 @@ from ...core.errors import ModelError
 from ..layout import Layout
 from ..program import AbstractProgram
 from ..rows.conditions import listed
-from ..rows.row_files import in_memory
 from ..stage import AbstractStage
-from .approximate.approximated import ApproximatedProgram
-from .approximate.kinks import check_kinks
-from .at_once import at_once
-from .collapsed import CollapsedProgram
-from .normal.independence import independent_groups
-from .normal.separation import check_supports
-from .weight import weight_of
 
 
 @dataclass(frozen=True)
@@ -51,12 +43,6 @@ class Eliminate(AbstractStage):
                 "transformation of JAX around it (jit, vmap, grad or the like) is tracing. Make the log density "
                 "outside, and give it the traced data by `density.with_data({...})`."
             )
-        groups = at_once(independent_groups, whole, in_memory(data))
-        check_supports(whole, groups, data)
-        weight = weight_of(whole, groups, data)
-        if by is not None:
-            check_kinks(whole, groups, data)
-            return ApproximatedProgram.of(whole, groups, by, weight, data)
-        made = CollapsedProgram.of(whole, groups, weight)
-        made.check_exact(data)
-        return made
+        from .without import without_collapsed  # loads what only models with such sites need
+
+        return without_collapsed(whole, by, data)

@@ -10,9 +10,6 @@ import numpy as np
 
 from ...distributions import AbstractDistribution
 from ...distributions.constraint import Complex, Constraint, Independent, Real
-from ...distributions.mixtures.mixture_general import MixtureGeneral
-from ...distributions.univariate.interval.interval import is_one
-from ...distributions.univariate.positive.gamma import Gamma
 from ...distributions.wrappers.family import family
 from ...distributions.wrappers.wrappers import ExpandedDistribution, MaskedDistribution
 from ...language import Site
@@ -93,6 +90,11 @@ def _has_other_values(distribution: AbstractDistribution) -> bool:
 
     These are values of a component of a mixture with other bounds, and zero where a gamma distribution is exponential.
     """
+    # Where all observations are real numbers, nothing has loaded these families.
+    from ...distributions.mixtures.mixture_general import MixtureGeneral
+    from ...distributions.univariate.interval.interval import is_one
+    from ...distributions.univariate.positive.gamma import Gamma
+
     if isinstance(distribution, Gamma):
         return is_one(distribution.concentration)
     if not isinstance(distribution, MixtureGeneral) or distribution.constraint is not None:

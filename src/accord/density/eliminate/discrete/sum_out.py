@@ -14,8 +14,6 @@ from ...rows.row_files import in_memory
 from ...stage import AbstractStage
 from ...support import sampled
 from ..at_once import at_once
-from .plan import plan_of
-from .summed import SummedProgram
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,10 @@ class SumOut(AbstractStage):
 
     def _made(
         self, whole: ModelProgram, names: tuple[str, ...], data: Mapping[str, Any], *, in_doubt: bool
-    ) -> "SummedProgram":
+    ) -> AbstractProgram:
+        from .plan import plan_of  # loads what only models with discrete unknowns need
+        from .summed import SummedProgram
+
         plan = at_once(plan_of, whole, names, in_memory(data), in_doubt)
         made = SummedProgram.of(whole, plan)
         made.check_exact(data)
