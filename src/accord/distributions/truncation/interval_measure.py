@@ -5,6 +5,7 @@ polynomial fitted to the slope replaces the log density. Everything is then meas
 nothing large enters a value or a derivative by a parameter. Every branch gets inputs that are safe for it.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -132,7 +133,7 @@ def _in_narrow(
     is_narrow = is_asked & (steepest < _NARROW_RISE)
     slope = jnp.where(lift(is_narrow, slope), slope, 0.0)
     # The integrals are by the relative position, from -1 to 1 on either side.
-    *integrals, at_ends = _split(_contract(_MATRICES, slope))
+    *integrals, at_ends = _split(_contract(_matrices(), slope))
     rises, terms, last_terms = (part * lift(0.5 * step, part) for part in integrals)
     # A kink moves with the parameters and shifts values right of it by the jump of the slope: 0 in value.
     jump = at_ends[0, 0] - at_ends[0, 1]
@@ -207,11 +208,12 @@ def _contract(matrices: np.ndarray, slope: jax.Array) -> jax.Array:
 
 
 def _split(stacked: jax.Array) -> list[jax.Array]:
-    """Return the parts of `_MATRICES`."""
+    """Return the parts of `_matrices`."""
     size = len(_NODES)
     return jnp.split(stacked, (size, 2 * size + 1, 2 * size + 3))
 
 
+@functools.cache  # few models with truncated distributions need them
 def _matrices() -> np.ndarray:
     """Return, for either side, matrices from slopes at the nodes to their integral, which vanishes at the split.
 
@@ -228,6 +230,3 @@ def _matrices() -> np.ndarray:
         at_split = legendre.legvander(np.array([end]), size - 1) @ to_terms
         found.append(np.concatenate([at_nodes, powers, to_terms[-2:], at_split]))
     return np.stack(found)
-
-
-_MATRICES = _matrices()
