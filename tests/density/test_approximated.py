@@ -22,7 +22,7 @@ import accord.distributions as dist
 from accord import handlers
 from accord.core.errors import ModelError, OptionError, SiteError
 from accord.density import LogDensity
-from accord.density.blame import blame
+from accord.density.blaming import blame
 from accord.density.recorded import recorded
 
 LAPLACE, QUADRATURE = handlers.Laplace(), handlers.Quadrature()

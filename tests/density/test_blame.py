@@ -16,7 +16,7 @@ import accord.distributions as dist
 from accord import handlers
 from accord.core.precision import Precision
 from accord.density import LogDensity, blame
-from accord.density.blame import Blame
+from accord.density.blaming import Blame
 
 Y = np.array([1.0, 2.0, 3.0])
 HOLED = np.array([1.0, np.nan, 1.0])

@@ -8,7 +8,7 @@ import pytest
 import accord as ac
 import accord.distributions as dist
 from accord.density import LogDensity, blame, flat, sharded
-from accord.density.blame import origin
+from accord.density.blaming import origin
 from accord.density.rows.blocks import mesh_of
 
 ROWS = np.arange(40.0)

@@ -30,7 +30,7 @@ import accord.distributions as dist
 from accord import handlers, infer
 from accord.core.errors import DataError, ModelError, SiteError
 from accord.density import LogDensity
-from accord.density.blame import blame
+from accord.density.blaming import blame
 from accord.density.eliminate.collapsed import CollapsedProgram
 from accord.density.given import position_with
 from accord.density.weights import MAP, MLE

@@ -12,7 +12,7 @@ from accord import infer
 from accord.adaptation import metric, step_size
 from accord.core.errors import OptionError, SamplingError
 from accord.density import LogDensity
-from accord.mcmc import blamed
+from accord.mcmc import cause
 from accord.mcmc.endings import MAX_UNMOVED
 
 RUN = dict(draws=200, warmup=100, chains=2, seed=4, progress=False, quiet=True)
@@ -181,7 +181,7 @@ def test_a_place_that_cannot_be_looked_at_costs_no_draws(monkeypatch):
     def fails(density, position):
         raise NotImplementedError("no rule for this operation")
 
-    monkeypatch.setattr(blamed, "blame", fails)
+    monkeypatch.setattr(cause, "blame", fails)
     draws = infer.sample(rooted(), **RUN)
     (notice,) = [each for each in draws.notices if each.code == "non_finite_gradient"]
     assert draws.complete and "NotImplementedError: no rule for this operation" in notice.message

@@ -1,26 +1,9 @@
-"""Evaluate the log density of a model over vectors of unconstrained numbers."""
+"""Evaluate the log density of a model over vectors of unconstrained numbers.
 
-from ..core.position import Position
-from .blame import Blame, blame
-from .dependence.graph import graph_of
-from .layout import Entry, Layout, SiteTable
-from .logdensity import LogDensity
-from .rows.sharded import cut_arguments, cut_otherwise, sharded
-from .rows.sharded_sum import sharded_sum
-from .tracing import describe
+Each name is loaded when it is first used: few runs explain a failure, or draw a graph. The names and their files are in
+the stub beside this file, which type checkers read too.
+"""
 
-__all__ = [
-    "Blame",
-    "Entry",
-    "Layout",
-    "LogDensity",
-    "Position",
-    "SiteTable",
-    "blame",
-    "cut_arguments",
-    "cut_otherwise",
-    "describe",
-    "graph_of",
-    "sharded",
-    "sharded_sum",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,20 +1,19 @@
 """Say what is to blame for trajectories that failed, at the end of a run and without a long wait."""
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core import precision as precisions
-from ..core.position import Position
-from ..density import LogDensity, blame
-from ..density.blame import Blame
-from ..density.joint import at_whole
+from ..density import LogDensity
 from ..executors import ThreadPool
 from ..report.evidence import Blamed
 from ..report.rules.ends import is_often_in_warmup
 from .draws import Draws
 from .endings import KINDS, BadEnd
+
+if TYPE_CHECKING:
+    from ..density import Blame
 
 _NUM_SHOWN = 3  # values in a sentence
 
@@ -47,6 +46,8 @@ def sentence(density: LogDensity, failure: BadEnd, seconds: float) -> str:
 
 def _looked_at(density: LogDensity, failure: BadEnd, until: float) -> Blamed:
     """Return the sites to blame and a sentence at the end of a run, without a long wait and without raising."""
+    from .cause import blame_at  # loads what only failures need
+
     pool = ThreadPool(1)
     look = pool.submit(blame_at, density, failure)
     pool.close()
@@ -63,19 +64,10 @@ def _is_mere_divergence(failure: BadEnd) -> bool:
     return failure.kind == "divergence" and np.isfinite(failure.log_density)
 
 
-def _sentence(report: Blame) -> str:
+def _sentence(report: "Blame") -> str:
     if report.is_finite:
         return ""
     named = [name for name in report.sites if name in report.values] or list(report.values)
     with np.printoptions(precision=4, threshold=6, edgeitems=2):
         at = ", ".join(f"{name!r} = {report.values[name]}" for name in named[:_NUM_SHOWN])
     return f" For instance at {at}: {'; '.join(report.found())}. To fix it: {report.remedy}"
-
-
-def blame_at(density: LogDensity, failure: BadEnd) -> Blame:
-    """Find what is to blame at the position of a failure."""
-    with precisions.scope(density.program.precision):
-        numbers: Any = failure.position, failure.whole
-        found = at_whole(density, Position(*numbers))
-        # Of whole numbers alone, no model is left by conditioning on them.
-        return blame(density, Position(*numbers)) if found is None else blame(*found)

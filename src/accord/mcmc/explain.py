@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from ..core.errors import OptionError
 from ..core.options import checks_options
 from ..core.tracebacks import entry_points
-from ..density import LogDensity
-from ..density.blame import Blame
+from ..density import Blame, LogDensity
 from ..language import Model
 from ..report.labels import as_labels
 from ..runs.requests import density_of
 from ..runs.stored.describe import labelled_in
-from .blamed import blame_at
+from .cause import blame_at
 from .draws import Draws
 from .endings import BadEnd
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...core.notice import Notice, Severity
 from ...density import LogDensity
-from ...density.blame import blame
+from ...density.blaming import blame
 from .base import Context
 from .survey import Survey
 

@@ -1,12 +1,15 @@
 """Explain why a chain found no starting point: by site, by derivative and by line of the model."""
 
+from typing import TYPE_CHECKING
+
 import jax
 
 from ...core.errors import AccordError, InitializationError
-from ...density import Blame, LogDensity, blame
-from ...density.blame.result import shorten
-from ...density.joint import at_whole
+from ...density import LogDensity
 from .search import StartFailedError
+
+if TYPE_CHECKING:
+    from ...density import Blame
 
 _MAX_SITES = 8  # listed with their values
 
@@ -16,6 +19,9 @@ def explain_start(density: LogDensity, failure: StartFailedError) -> AccordError
 
     NaN among observations that the model computes or masks is a `SiteError`, as for data that is observed unchanged.
     """
+    from ...density import blame  # loads what only failures need
+    from ...density.joint import at_whole
+
     at = at_whole(density, failure.position)
     if at is None:
         return InitializationError(f"{failure}. Give values inside of the support by `init=`.", {}, None)
@@ -33,8 +39,10 @@ def explain_start(density: LogDensity, failure: StartFailedError) -> AccordError
     return InitializationError("\n  ".join(lines), found.terms, found)
 
 
-def _sites(found: Blame) -> list[str]:
+def _sites(found: "Blame") -> list[str]:
     """List values and log densities of the latent sites, the ones to blame first."""
+    from ...density.blaming.result import shorten
+
     named = dict.fromkeys([name for name in found.sites if name in found.values])
     names = [*named, *(name for name in found.values if name not in named)]
     lines = []
