@@ -1,10 +1,14 @@
 """Hold what is promised of `import accord`: it is cheap, starts nothing and sets nothing."""
 
+import importlib
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import accord
 
 # Packages that cost time to import and that most programs never need.
 LATE = (
@@ -74,6 +78,46 @@ ROOMS_OF_RUNS = {
 def test_importing_loads_no_room_that_only_a_run_needs():
     listed = "import sys; import accord; from accord import infer; print(*(n for n in sys.modules if 'accord.' in n))"
     assert {name.split(".")[1] for name in run(listed).split()} & ROOMS_OF_RUNS == set()
+
+
+# Of these rooms, a run of a model with real observations, by NUTS, in threads and in memory, needs nothing.
+OF_OTHER_RUNS = {
+    *("density.blaming", "density.eliminate.collapsed", "density.eliminate.discrete.summed"),
+    *("distributions.mixtures", "executors.clusters", "executors.gangs", "executors.processes"),
+    *("kernels.gibbs", "kernels.minibatches", "kernels.pmmh", "mcmc.cause", "mcmc.pilot", "particles"),
+    *("report.model_graph", "resampling", "runs.stopping.described", "storage.run_folder"),
+}
+
+
+def test_a_plain_run_loads_nothing_that_only_others_need():
+    listed = """
+import sys
+import accord as ac
+import accord.distributions as dist
+from accord import infer
+
+@ac.model
+def normal(y=None):
+    mu = ac.sample("mu", dist.Normal(0, 1))
+    scale = ac.sample("scale", dist.HalfNormal(1))
+    ac.sample("y", dist.Normal(mu, scale), obs=y)
+
+draws = infer.sample(normal(1.0), draws=10, warmup=10, chains=1, progress=False, quiet=True)
+str(draws.notices), str(draws.summary())
+print(*(name for name in sys.modules if name.startswith("accord.")))
+"""
+    loaded = run(listed).split()
+    found = {each for each in OF_OTHER_RUNS for name in loaded if f"{name}.".startswith(f"accord.{each}.")}
+    assert found == set()
+
+
+def test_every_name_of_a_stub_is_found_where_it_says():
+    package = Path(accord.__file__).parent
+    for stub in package.rglob("__init__.pyi"):
+        module = importlib.import_module(".".join(("accord", *stub.parent.relative_to(package).parts)))
+        names = [name for name in module.__all__ if getattr(module, name, None) is None]
+        assert module.__all__, stub
+        assert names == [], stub
 
 
 def test_every_public_name_of_running_is_found_when_it_is_asked_for():
