@@ -330,7 +330,13 @@ def test_where_few_climbs_lead_to_the_heaviest_mode_there_are_more(begun, monkey
     assert np.sum(rises > 9) >= 3
 
 
-@pytest.mark.parametrize("density", [trap, ripples])
+def shored(x):
+    """Ripples with their heaviest mode at the edge of the support: further candidates of a chain may all be outside."""
+    height = ripples(x - jnp.array([1.0, 0.0]))
+    return jnp.where(x[0] > 1.05, height, -jnp.inf)
+
+
+@pytest.mark.parametrize("density", [trap, ripples, shored])
 def test_a_chain_climbs_alone_as_beside_others(begun, density) -> None:
     """Also where it needs more climbs, or fewer, than those beside it."""
     target = LogDensity.from_function(density, np.zeros(2))

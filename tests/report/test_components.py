@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from accord.report.components import axes_along, joined, match, reorder, size_of
+from accord.report.components import axes_along, match, reorder, size_of
 
 PLACES = {"mu": np.array([-4.0, 0.0, 5.0]), "sigma": np.array([1.0, 2.0, 1.0])}
 AXES = {"mu": (0,), "sigma": (0,)}
@@ -72,10 +72,8 @@ def test_axes_of_every_kind_are_put_in_order() -> None:
     np.testing.assert_allclose(reorder(share, (), np.array([[[0, 1], [1, 0]]])), [[0.2, 0.8]])
 
 
-@pytest.mark.parametrize(
-    ("dim", "named"), [("state", {"mu": (0,), "move": (0,)}), ("weights_dim_0", {"weights": (0,)})]
-)
-def test_axes_are_found_by_name_and_by_length(dim, named) -> None:
+@pytest.mark.parametrize("dim", ["state", "weights_dim_0"])
+def test_axes_are_found_by_name_and_by_length(dim) -> None:
     dims = {
         "mu": ("state",),
         "move": ("state", "move_dim_1"),
@@ -84,7 +82,39 @@ def test_axes_are_found_by_name_and_by_length(dim, named) -> None:
     }
     shapes = {"mu": (4, 10, 3), "move": (4, 10, 3, 3), "weights": (4, 10, 3), "wide": (4, 10, 5)}
     own, others = axes_along(dim, dims, shapes)
+    named = {"mu": (0,), "move": (0,)} if dim == "state" else {"weights": (0,)}
     assert own == named
-    assert others == {"move": (1,), "weights": (0,)}
-    assert size_of(joined(own, others), shapes) == 3
-    assert joined(own, others).get("move") == ((0, 1) if dim == "state" else (1,))
+    assert others == [("move", 1), *([("weights", 0)] if dim == "state" else [])]
+    assert size_of(own, shapes) == 3
+    assert axes_along("nothing", dims, shapes) == ({}, [])
+
+
+@pytest.mark.parametrize("width", [1.0, 40.0])
+def test_a_wide_component_takes_no_place_of_a_narrow_one(width) -> None:
+    """By squares alone, the nearest in order would be taken, as if all were as wide."""
+    rng = np.random.default_rng(6)
+    wide = width * rng.normal(size=(2, 500))
+    truth = np.stack(
+        [-6 + 0.2 * rng.normal(size=(2, 500)), wide, 6 + 0.2 * rng.normal(size=(2, 500))], axis=-1
+    )
+    orders = np.argsort(rng.normal(size=(2, 500, 3)), axis=-1)
+    shuffled_draws = np.take_along_axis(truth, orders, -1)
+    found = match({"mu": shuffled_draws}, {"mu": (0,)}, np.zeros((2, 500)))
+    matched = reorder(shuffled_draws, (0,), found.order)
+    widths = np.sort(matched.std((0, 1)))
+    np.testing.assert_allclose(widths[:2], 0.2, rtol=0.5)
+
+
+def test_components_are_in_increasing_order() -> None:
+    draws, _ = shuffled()
+    found = match(draws, AXES, np.zeros((2, 400)))
+    assert np.all(np.diff(reorder(draws["mu"], (0,), found.order).mean((0, 1))) > 0)
+
+
+def test_the_rest_of_a_share_is_less_than_one() -> None:
+    for dtype in (np.float32, np.float64):
+        rest = reorder(np.array([[1e-30]], dtype), (), np.array([[[1, 0]]]))
+        assert rest.dtype == dtype
+        assert 0.999 < rest[0, 0] < 1
+    of_groups = reorder(np.array([[[0.2, 0.9]]]), (), np.array([[[1, 0]]]))
+    np.testing.assert_allclose(of_groups, [[[0.8, 0.1]]])

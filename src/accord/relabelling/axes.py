@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.errors import OptionError, SiteError, suggest
 from ..core.series import AbstractSeries
-from ..report.components import Axes, axes_along, in_words, joined, size_of
+from ..report.components import Axes, axes_along, in_words, size_of
 
 _MOST_UNNAMED = 6  # sites with axes of which it is tried whether they are the components'
 
@@ -19,8 +19,8 @@ def candidates(
     """Return what the components are called, and the axes that they may lie along, the likeliest first.
 
     Where `wanted` is the name of a dimension, axes without a name that are as long may be the components' as well, as
-    those of their weights: with all of these sites come all subsets, each also with a number that may be the share of
-    the first of two.
+    those of their weights: all subsets of these come, the fewest first, each also with a site that may be the share of
+    the first of two. What need not move is left alone: it may be of other components.
 
     **Raises** `OptionError` for an unknown dimension, fewer than two components, axes of different lengths, a share
     of more than two, and where there are too many sites to try; `SiteError` for a site that is no unknown, or an axis
@@ -47,7 +47,7 @@ def candidates(
     _check_count(in_words(axes), size)
     if size != 2 and not all(axes.values()):
         raise OptionError(
-            f"infer.relabel: a single number is the share of the first of two components, and there are {size}."
+            f"infer.relabel: a site without an axis, (), is the share of the first of two components; there are {size}."
         )
     return "", [axes]
 
@@ -66,21 +66,24 @@ def _by_name(
     size = size_of(named, shapes)
     _check_count(repr(dim), size)
     if len(unnamed) > _MOST_UNNAMED:
+        listed = ", ".join(dict.fromkeys(name for name, _ in unnamed))
         raise OptionError(
-            f"infer.relabel: {len(unnamed)} sites have axes without a name that are as long as {dim!r}: "
-            f"{', '.join(unnamed)}. Give the axes of the components by site: infer.relabel(draws, {in_words(named)})."
+            f"infer.relabel: sites have {len(unnamed)} axes without a name that are as long as {dim!r}: {listed}. Give "
+            f"the axes of the components by site: infer.relabel(draws, {in_words(named)})."
         )
-    shares = [name for name in unknowns if size == 2 and _may_be_share(sites, name)]
-    for share in ((), *([name] for name in shares)):
-        for count in range(len(unnamed), -1, -1):
-            for some in itertools.combinations(unnamed, count):
-                yield {**joined(named, {name: unnamed[name] for name in some}), **dict.fromkeys(share, ())}
+    shares = [name for name in unknowns if size == 2 and name not in named and _may_be_share(sites, name)]
+    for count in range(len(unnamed) + 1):
+        for some in itertools.combinations(unnamed, count):
+            axes = {name: list(each) for name, each in named.items()}
+            for name, axis in some:
+                axes.setdefault(name, []).append(axis)
+            found = {name: tuple(sorted(each)) for name, each in axes.items()}
+            yield found
+            yield from ({**found, name: ()} for name in shares if name not in found)
 
 
 def _may_be_share(sites: AbstractSeries, name: str) -> bool:
-    """Return whether a site is a number between 0 and 1."""
-    if len(sites.shape(name)) > 2:
-        return False
+    """Return whether a site holds numbers between 0 and 1."""
     draws = sites[name]
     return bool(draws.dtype.kind == "f" and np.all((draws >= 0) & (draws <= 1)))
 
@@ -96,8 +99,9 @@ def _checked(name: Any, asked: Any, sites: AbstractSeries, unknowns: Sequence[st
         tuple(asked) if isinstance(asked, Sequence) and type(asked) is not str else (asked,)
     )
     ndim = len(sites.shape(name)) - 2
-    if not axes and not ndim:
+    if not axes and _may_be_share(sites, name):
         return ()
+    axes = tuple(int(axis) if isinstance(axis, np.integer) else axis for axis in axes)
     if not axes or not all(type(axis) is int and -ndim <= axis < ndim for axis in axes):
         raise SiteError(
             f"infer.relabel: site {name!r} has {ndim} axes, and was given {asked!r}. Give an axis from 0 to "

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import OptionError, SiteError, suggest
+from ..core.errors import DataError, OptionError, SiteError, suggest
 from ..core.notice import Notice, by_severity
 from ..core.options import checks_options
 from ..core.series import InMemory
@@ -43,7 +43,7 @@ def relabel(
 
     **Arguments**
     - `components`: the name of their dimension, such as that of a plate. Axes without a name that are as long, such as
-      that of weights, are the components' as well where the density says so; and so is a number between 0 and 1 that is
+      that of weights, move as well where the density asks for it; and so does a site of numbers between 0 and 1 that is
       the share of the first of two. Or a mapping from site to its axis, `{"mu": 0, "weights": 0}`; to several, as
       `(0, 1)` of a matrix of transitions; or to none, `()`, of such a share.
     - `by`: the sites that tell components apart; None is all of these sites that have one such axis. Few and clear ones
@@ -51,7 +51,8 @@ def relabel(
     - `quiet`: print no notices.
 
     **Raises** `ModelError` where components are told apart by the model; `OptionError` for an unknown dimension,
-    axes of different lengths, and draws without their model; `SiteError` for an unknown site or axis.
+    axes of different lengths, and draws without their model; `SiteError` for an unknown site or axis; `DataError` for
+    draws that are not finite.
 
     **Source**: Stephens (2000), J. R. Stat. Soc. B 62(4), 795-809.
 
@@ -83,6 +84,8 @@ def relabel(
 
 def _telling(axes: Axes, by: str | Sequence[str] | None) -> Axes:
     """Return the axes of the sites that tell components apart."""
+    if by is not None and not isinstance(by, str | Sequence):
+        raise OptionError(f"infer.relabel: by must be the name of a site, or a list of names; got {by!r}.")
     names = [by] if isinstance(by, str) else list(axes if by is None else by)
     for name in names:
         if name not in axes:
@@ -100,6 +103,13 @@ def _telling(axes: Axes, by: str | Sequence[str] | None) -> Axes:
 
 
 def _relabelled(draws: Draws, axes: Axes, telling: Axes, what: str) -> Draws:
+    for name in telling:
+        is_bad = ~np.isfinite(draws[name]).reshape(len(draws.chains), draws.num_draws, -1).all(axis=2)
+        if is_bad.any():
+            raise DataError(
+                f"infer.relabel: {np.count_nonzero(is_bad)} draws of site {name!r} are not finite, and cannot be "
+                "matched. See `draws.notices`, or tell components apart by others: by=."
+            )
     found = match({name: draws[name] for name in telling}, telling, np.asarray(draws.stats["lp"]))
     sites = {
         name: reorder(draws[name], axes[name], found.order) if name in axes else draws[name] for name in draws
@@ -112,14 +122,24 @@ def _relabelled(draws: Draws, axes: Axes, telling: Axes, what: str) -> Draws:
     extend = draws.continuation
     return replace(
         copy,
-        notices=tuple(by_severity([_told(found, what), *_judged_again(draws, copy)])),
-        manifest={**draws.manifest, "relabelled": {name: list(some) for name, some in axes.items()}},
+        notices=tuple(
+            by_severity([_told(found, what, tuple(axes)), *_judged_again(draws, copy, tuple(axes))])
+        ),
+        manifest={
+            **draws.manifest,
+            "relabelled": _recorded(draws) | {name: list(some) for name, some in axes.items()},
+        },
         continuation=extend and (lambda total: _relabelled(extend(total), axes, telling, what)),
     )
 
 
-def _judged_again(draws: Draws, copy: Draws) -> list[Notice]:
-    """Return the notices of a run, with those that depend on labels made anew."""
+def _recorded(draws: Draws) -> dict[str, Any]:
+    """Return what has been relabelled before."""
+    return dict(draws.manifest.get("relabelled", {}))
+
+
+def _judged_again(draws: Draws, copy: Draws, names: tuple[str, ...]) -> list[Notice]:
+    """Return the notices of a run, with those that depend on labels, or tell of these sites' before, made anew."""
     before, after = judge(draws), judge(copy)
     codes = {each.code for each in (*before, *after)}
     changed = {
@@ -127,16 +147,17 @@ def _judged_again(draws: Draws, copy: Draws) -> list[Notice]:
         for code in codes
         if [each for each in before if each.code == code] != [each for each in after if each.code == code]
     }
-    kept = [each for each in draws.notices if each.code not in changed]
+    told = [each for each in draws.notices if each.code != "relabelled" or each.sites != names]
+    kept = [each for each in told if each.code not in changed]
     return [*kept, *(each for each in after if each.code in changed)]
 
 
-def _told(found: Matching, what: str) -> Notice:
+def _told(found: Matching, what: str, names: tuple[str, ...]) -> Notice:
     """Say what was done, and whether it can be trusted."""
     share = f"{100 * found.share:.0f}%"
     done = f"components along {what} changed places in {share} of the draws, to be the same ones in all"
     if found.doubt < _DOUBTFUL:
-        return Notice("info", "relabelled", f"{done}.", "")
+        return Notice("info", "relabelled", f"{done}.", "", names)
     return Notice(
         "warning",
         "relabelled",
@@ -144,4 +165,5 @@ def _told(found: Matching, what: str) -> Notice:
         f"{100 * found.doubt:.0f}%.",
         "Means and intervals of components that overlap depend on how draws are matched. Look at what does not depend "
         "on labels, such as predictions, or give by= the sites that tell components apart.",
+        names,
     )

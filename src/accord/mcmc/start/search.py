@@ -129,9 +129,7 @@ def _chosen(
     for _ in range(_FURTHER_TURNS):
         unsure = [lane for lane, each in found.items() if each.share < _SURE]
         places = {lane: usable for lane, each in look_further(unsure).items() if (usable := _best(each))}
-        if not places:
-            break
-        more = find_summits(evaluator, places, weighs_all=True)
+        more = find_summits(evaluator, places, found) if places else {}
         found |= {lane: found[lane].beside(each) for lane, each in more.items()}
     for lane, each in found.items():
         start = several[lane][0]

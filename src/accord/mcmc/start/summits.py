@@ -12,6 +12,7 @@ from .evaluate import Evaluator
 _Number = tuple[int, int]  # of a climb: its lane, and which it is there
 
 _FAR = 10.0  # nats; a mode with a mass of 5e-5 is no part of what is drawn
+_SAME = 1.0  # nats between the ends of two climbs to one top
 _FURTHER_TURNS = 140  # calls of the program for a climb that leads by far
 _FINE = 1e-3  # nats that it may stop below its top
 
@@ -19,7 +20,7 @@ _FINE = 1e-3  # nats that it may stop below its top
 class Summits(NamedTuple):
     """Places that the climbs of a chain have led to, tops or not, each with the log mass of its mode.
 
-    A mass is NaN where the place is no top, and where all places are about as high, so that nobody asked for it.
+    A mass is NaN where the place is no top, and where it is not known since all places are about as high.
     """
 
     places: tuple[Place, ...]
@@ -49,11 +50,13 @@ class Summits(NamedTuple):
 
 
 def find_summits(
-    evaluator: Evaluator, candidates: Mapping[int, Sequence[Place]], *, weighs_all: bool = False
+    evaluator: Evaluator,
+    candidates: Mapping[int, Sequence[Place]],
+    known: Mapping[int, Summits] | None = None,
 ) -> dict[int, Summits]:
     """Climb from all candidates of each lane; what is found depends on that lane's candidates alone.
 
-    `weighs_all`: masses are wanted even where all places are about as high.
+    `known`: where earlier climbs of the lane have led to. Places that are about as high have the same mass.
     """
 
     def evaluate(positions: Mapping[_Number, np.ndarray]) -> dict[_Number, Place]:
@@ -65,6 +68,10 @@ def find_summits(
 
     def mass(number: _Number) -> float:
         top = climbs[number].end
+        before = known[number[0]] if known else Summits((), ())
+        for place, there in zip(before.places, before.masses, strict=True):
+            if abs(place.height - top.height) < _SAME:
+                return there
         return log_mass(top, evaluator.look({number[0]: [*map(free, around(top.position))]})[number[0]])
 
     climbs = begin(
@@ -78,7 +85,7 @@ def find_summits(
     apart = {
         lane: numbers
         for lane, numbers in sound.items()
-        if weighs_all or _are_apart([climbs[number].height for number in numbers])
+        if known or _are_apart([climbs[number].height for number in numbers])
     }
     masses = {lane: {number: mass(number) for number in numbers} for lane, numbers in apart.items()}
     leading = [number for lane in apart for number in _leading(climbs, masses[lane])]

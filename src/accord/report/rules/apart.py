@@ -64,7 +64,7 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
         yield Notice(
             "error",
             "chains_apart",
-            f"{places}: the chains found different modes, with the components along {along} in different orders"
+            f"{places}: the chains found different modes, probably with the components along {along} in different orders"
             f"{', or with opposite signs' if has_signs else ''}.",
             relabelling(along) + (SIGNS if has_signs else ""),
             (name,),
