@@ -25,6 +25,14 @@ def relabelled(draws: Any) -> tuple[Any, str]:
     return draws, ""
 
 
+def has_more_to_do(notices: Sequence[Notice]) -> bool:
+    """Return whether notices of matched components ask for more than that."""
+    return any(
+        notice.code != "relabelled" and (notice.severity != "info" or notice.code == "r_hat")
+        for notice in notices
+    )
+
+
 def cure(model: Any, notices: Sequence[Notice]) -> tuple[Any, dict[str, Any], str]:
     """Return the model and the options of `infer.sample` that the remedies ask for, and what was done, in words.
 

@@ -6,7 +6,7 @@ import jax
 
 from accord.infer import sample  # loads what a run needs, as NumPyro's imports do
 from child import CHAINS, Outcome, Run, main
-from cures import cure, relabelled
+from cures import cure, has_more_to_do, relabelled
 
 FEW = 2  # draws of warm-up, and again of sampling, of a short run
 
@@ -21,9 +21,10 @@ def prepare(model: Any, seed: int, variant: str) -> Run:
         draws, words = sampled(model, **(dict(warmup=FEW, draws=FEW) if is_short else {})), ""
         if variant == "cured":
             draws, words = relabelled(draws)
-            if not words:
-                other, options, words = cure(model, draws.notices)
-                draws = sampled(other, **options) if words else draws
+            if not words or has_more_to_do(draws.notices):
+                other, options, more = cure(model, draws.notices)
+                draws, again = relabelled(sampled(other, **options)) if more else (draws, words)
+                words = ", then ".join(filter(None, (more, again)))
         unknowns = [entry.name for entry in draws.density.layout.entries] if draws.density else list(draws)
         facts = {
             "phases": draws.timings,

@@ -223,7 +223,7 @@ def test_a_cure_does_what_the_notices_say():
 
 
 def test_a_cure_relabels_what_a_notice_says_has_changed_places():
-    from cures import relabelled
+    from cures import has_more_to_do, relabelled
 
     @ac.model
     def pair():
@@ -237,6 +237,8 @@ def test_a_cure_relabels_what_a_notice_says_has_changed_places():
     assert words == "`infer.relabel(draws, 'component')`"
     assert len(np.unique(np.sign(same["x"][..., 0] - same["x"][..., 1]))) == 1
     assert relabelled(same) == (same, "")
+    assert has_more_to_do(draws.notices)
+    assert not has_more_to_do([Notice("info", "relabelled", "", ""), Notice("info", "long_warmup", "", "")])
 
 
 def test_the_stand_in_has_every_statement_that_a_model_uses():

@@ -251,7 +251,7 @@ RULES = {
     in_another_order: (
         "error",
         "chains_apart",
-        "near 49.97 of 'mu': the chains found different modes, probably with the components along 'school' in different orders",
+        "near 49.97 of 'mu': the chains found different modes, probably with the components along 'school' in",
         "If nothing but their labels differs, `infer.relabel(draws, 'school')` gives them the same labels in all",
     ),
     changing_places: (

@@ -64,8 +64,8 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
         yield Notice(
             "error",
             "chains_apart",
-            f"{places}: the chains found different modes, probably with the components along {along} in different orders"
-            f"{', or with opposite signs' if has_signs else ''}.",
+            f"{places}: the chains found different modes, probably with the components along {along} in different "
+            f"orders{', or with opposite signs' if has_signs else ''}.",
             relabelling(along) + (SIGNS if has_signs else ""),
             (name,),
         )
