@@ -18,9 +18,13 @@ _RELABEL = re.compile(r"`(infer\.relabel\(draws, .+?\))`")
 _TIMES = re.compile(r"about (\d+) times as many draws")
 
 
-def relabelled(draws: Any) -> tuple[Any, str]:
-    """Return draws whose components are matched, if a notice gives the line for it, and what was done, in words."""
-    for line in dict.fromkeys(line for notice in draws.notices for line in _RELABEL.findall(notice.remedy)):
+def relabelled(draws: Any, before: str = "") -> tuple[Any, str]:
+    """Return draws whose components are matched, if a notice gives the line for it, and what was done, in words.
+
+    `before`: what was done to an earlier run, and is done again.
+    """
+    told = " ".join(notice.remedy for notice in draws.notices)
+    for line in _RELABEL.findall(told) or _RELABEL.findall(before):
         return eval(line, {"infer": infer, "draws": draws}), f"`{line}`"
     return draws, ""
 

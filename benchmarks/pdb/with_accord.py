@@ -23,7 +23,7 @@ def prepare(model: Any, seed: int, variant: str) -> Run:
             draws, words = relabelled(draws)
             if not words or has_more_to_do(draws.notices):
                 other, options, more = cure(model, draws.notices)
-                draws, again = relabelled(sampled(other, **options)) if more else (draws, words)
+                draws, again = relabelled(sampled(other, **options), words) if more else (draws, words)
                 words = ", then ".join(filter(None, (more, again)))
         unknowns = [entry.name for entry in draws.density.layout.entries] if draws.density else list(draws)
         facts = {
