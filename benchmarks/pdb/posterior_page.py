@@ -184,10 +184,10 @@ def _said(found: Standings, posteriors: Sequence[str]) -> str:
         else "None of these runs was without a notice or an error."
     )
     cured = (
-        "The last two columns are of what the notices said, by their own words: components of the same draws matched by "
-        "the line that they print; where there is none, or more is asked for, of a further run with the model changed by "
-        "such a line, else the sampler that they name, else a higher acceptance target where draws diverged and the "
-        "number of draws that they ask for."
+        "The last two columns are of what the notices said, by their own words: components of the same draws matched "
+        "by the line that they print; where there is none, or more is asked for, of a further run with the model "
+        "changed by such a line, else the sampler that they name, else a higher acceptance target where draws diverged "
+        "and the number of draws that they ask for."
     )
     return f"{told} {cured}\n\n{table(header, rows)}"
 
