@@ -308,9 +308,9 @@ def test_a_climb_far_above_all_tops_that_are_known_goes_on(begun, monkeypatch) -
         ascend(climbs, evaluate, resting, turns)
 
     monkeypatch.setattr(summits, "ascend", short)
-    starts = begun(None, target, chains=20)
+    starts = begun(None, target, chains=60)
     monkeypatch.setattr(summits, "_leading", lambda climbs, masses: [])
-    passed_over = np.any(starts != begun(None, target, chains=20), axis=1)
+    passed_over = np.any(starts != begun(None, target, chains=60), axis=1)
     assert np.any(passed_over)
     assert all(float(valley(start)) > -1 for start in starts[passed_over])
 
@@ -322,9 +322,9 @@ def ripples(x):
 
 def test_where_few_climbs_lead_to_the_heaviest_mode_there_are_more(begun, monkeypatch) -> None:
     target = LogDensity.from_function(ripples, np.zeros(2))
-    starts = begun(None, target, chains=20)
+    starts = begun(None, target, chains=60)
     monkeypatch.setattr(search, "_FURTHER_TURNS", 0)
-    few = begun(None, target, chains=20)
+    few = begun(None, target, chains=60)
     rises = np.array([float(ripples(one) - ripples(other)) for one, other in zip(starts, few, strict=True)])
     assert rises.min() > -2  # on a top, but for the nat that a climb may end below it
     assert np.sum(rises > 9) >= 3

@@ -44,8 +44,8 @@ def match(draws: Mapping[str, np.ndarray], axes: Axes, height: np.ndarray) -> Ma
     Each draw's components are put in the order in which they fit best to places that all draws have in common, which
     are normal, with independent coordinates. The places begin at the highest draw, and are learnt from the draws in
     the order found last until it does not change: twice, from orders by squares and by logarithms of distances, of
-    which the better one is kept. In the end places are in increasing order of the first number that
-    moves, so that they do not depend on the seed. Sites with several axes of components tell nothing.
+    which the better one is kept. In the end places are in increasing order of the first number that moves, so that they
+    do not depend on the seed. Sites with several axes of components tell nothing.
 
     **Arguments**: `draws`, by site, shape `(chain, draw, *site)`; `axes`, of one site with one axis at least; `height`,
     the log density, shape `(chain, draw)`.
