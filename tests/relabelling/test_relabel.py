@@ -236,15 +236,16 @@ def test_both_axes_of_transitions_move_and_labels_are_drawn_again() -> None:
     np.testing.assert_array_equal(same["move"][moved], draws["move"][moved][:, ::-1, ::-1])
 
 
-def test_drawn_labels_are_drawn_again_by_the_new_order() -> None:
-    @ac.model
-    def labelled(y):
-        with ac.plate("component", 2):
-            mu = ac.sample("mu", dist.Normal(0, 10))
-        with ac.plate("row", len(y)):
-            label = ac.sample("label", dist.Categorical(probs=jnp.array([0.5, 0.5])))
-            ac.sample("y", dist.Normal(mu[label], 1.0), obs=y)
+@ac.model
+def labelled(y):
+    with ac.plate("component", 2):
+        mu = ac.sample("mu", dist.Normal(0, 10))
+    with ac.plate("row", len(y)):
+        label = ac.sample("label", dist.Categorical(probs=jnp.array([0.5, 0.5])))
+        ac.sample("y", dist.Normal(mu[label], 1.0), obs=y)
 
+
+def test_drawn_labels_are_drawn_again_by_the_new_order() -> None:
     y = np.r_[np.full(10, -8.0), np.full(10, 8.0)]
     starts = [{"mu": np.array([8.0, -8.0]) * sign} for sign in (1, -1, 1, -1)]
     draws = infer.sample(labelled(y), seed=1, draws=100, init=starts, **QUIET)
@@ -384,14 +385,6 @@ def test_draws_that_are_not_finite_are_not_matched(run) -> None:
 
 
 def test_labels_that_are_sampled_are_asked_to_be_summed_out() -> None:
-    @ac.model
-    def labelled(y):
-        with ac.plate("component", 2):
-            mu = ac.sample("mu", dist.Normal(0, 10))
-        with ac.plate("row", len(y)):
-            label = ac.sample("label", dist.Categorical(probs=jnp.array([0.5, 0.5])))
-            ac.sample("y", dist.Normal(mu[label], 1.0), obs=y)
-
     y = np.r_[np.full(5, -8.0), np.full(5, 8.0)]
     sampler = infer.Gibbs({"label": infer.DiscreteGibbs(), ...: infer.NUTS()})
     starts = [

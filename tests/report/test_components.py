@@ -91,7 +91,7 @@ def test_axes_are_found_by_name_and_by_length(dim) -> None:
 
 @pytest.mark.parametrize("width", [1.0, 40.0])
 def test_a_wide_component_takes_no_place_of_a_narrow_one(width) -> None:
-    """By squares alone, the nearest in order would be taken, as if all were as wide."""
+    """The order by squares alone takes the nearest component, as if all were as wide."""
     rng = np.random.default_rng(6)
     wide = width * rng.normal(size=(2, 500))
     truth = np.stack(

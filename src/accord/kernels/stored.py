@@ -25,13 +25,13 @@ KERNELS = (
 """Kernels that a stored run may name."""
 
 BY_BLOCKS = "Gibbs"
-"""The one whose `blocks` a manifest lists."""
+"""Name of the kernel whose `blocks` a manifest lists."""
 
 BY_ESTIMATES = "PMMH"
-"""The one whose log densities are estimates by `particles`."""
+"""Name of the kernel whose log densities are estimates by `particles`."""
 
 WITHOUT_REFUSALS = ("SGHMC", "SGLD")
-"""Those that refuse no step, so that steps of `step_size` make variances too large."""
+"""Kernels that refuse no step, so that steps of `step_size` make variances too large."""
 
 REST = "rest"
 """Label of the block of `...`."""

@@ -56,7 +56,7 @@ def find_summits(
 ) -> dict[int, Summits]:
     """Climb from all candidates of each lane; what is found depends on that lane's candidates alone.
 
-    `known`: where earlier climbs of the lane have led to. Places that are about as high have the same mass.
+    `known`: where earlier climbs of the lane have led to. A place about as high as a top there is taken for the same.
     """
 
     def evaluate(positions: Mapping[_Number, np.ndarray]) -> dict[_Number, Place]:
@@ -70,7 +70,7 @@ def find_summits(
         top = climbs[number].end
         before = known[number[0]] if known else Summits((), ())
         for place, there in zip(before.places, before.masses, strict=True):
-            if abs(place.height - top.height) < _SAME:
+            if np.isfinite(there) and abs(place.height - top.height) < _SAME:
                 return there
         return log_mass(top, evaluator.look({number[0]: [*map(free, around(top.position))]})[number[0]])
 
