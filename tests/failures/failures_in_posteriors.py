@@ -155,13 +155,19 @@ SEPARATED = dict(x=np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0]), y=np.array([0, 0
 GROUPS = np.concatenate([RNG.normal(-3, 1, 10), RNG.normal(3, 1, 10)])
 
 POSTERIORS = {
-    "a flat prior without data": Case(flat_and_unobserved, "error", ("'a'",), dict(y=Y)),
-    "a constant likelihood under a flat prior": Case(constant_likelihood, "error", ("'m'",)),
-    "only a sum is identified": Case(sum_of_two, "error", ("'a'|'b'",), dict(y=Y)),
-    "a constant covariate": Case(collinear, "error", ("'a'|'b'",), dict(x=np.ones(20), y=Y)),
-    "separation under a flat prior": Case(logistic, "warning", ("'b'",), SEPARATED),
+    "a flat prior without data": Case(
+        flat_and_unobserved, "error", ("'a'", "run away", "proper prior"), dict(y=Y)
+    ),
+    "a constant likelihood under a flat prior": Case(
+        constant_likelihood, "error", ("'m'", "run away", "proper prior")
+    ),
+    "only a sum is identified": Case(sum_of_two, "error", ("'a'|'b'", "run away", "proper prior"), dict(y=Y)),
+    "a constant covariate": Case(
+        collinear, "error", ("'a'|'b'", "run away", "proper prior"), dict(x=np.ones(20), y=Y)
+    ),
+    "separation under a flat prior": Case(logistic, "error", ("'b'", "run away", "proper prior"), SEPARATED),
     "a scale estimated from one observation": Case(
-        scale_of_one_point, "error", ("'m'|'s'",), dict(y=np.float64(1.0))
+        scale_of_one_point, "error", ("'m'|'s'", "run away", "proper prior"), dict(y=np.float64(1.0))
     ),
     "two modes": Case(two_modes, "error", ("'m'", "modes"), {}, dict(chains=4)),
     "components that switch labels": Case(

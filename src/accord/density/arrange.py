@@ -15,7 +15,7 @@ from ..language import Site
 from ..language.integrals import Integral
 from ..language.shapes import shape_of
 from ..language.treatment import Computed, Eliminated
-from .checks import may_be_hidden
+from .checks import improper, may_be_hidden
 from .layout import Entry, Layout, chunked_plate
 from .naming import check_dims, dims_of, labels_of
 
@@ -81,6 +81,7 @@ def layout_of(
                 low=low,
                 high=high,
                 upto=_upto(site) if kind == "collapsed" else None,
+                is_flat=is_latent and improper([site]) is not None,
             )
         )
         starts[kind == "whole"] = stop

@@ -40,6 +40,7 @@ class Entry:
     - `low`, `high`: of discrete unknowns, the least and the largest of the support; None where there is none, or
       where the data or other unknowns decide.
     - `upto`: the largest value of its sum, where that is chosen.
+    - `is_flat`: of a latent site, whether its prior is flat on an infinite set.
 
     **Example**
 
@@ -65,6 +66,7 @@ class Entry:
     low: int | None = None
     high: int | None = None
     upto: int | None = None
+    is_flat: bool = False
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ class Evidence:
     limits: Mapping[str, int] = field(default_factory=dict)
     blocks: Sequence[Block] = ()
     discrete: frozenset[str] = frozenset()
+    flat: frozenset[str] = frozenset()
     bias: float | None = None
     approximated: tuple[str, ...] = ()
     estimate: tuple[int, float] | None = None

@@ -9,13 +9,14 @@ from ..core.notice import Notice, by_severity
 from ..core.series import as_series
 from .evidence import Blamed, Block, Counts, Evidence, Forms
 from .labels import Coords, Dims, Sites
-from .rules import agreement, apart, ends, estimates, extent, integrals, ladder, movement, sums
+from .rules import agreement, apart, ends, estimates, extent, integrals, ladder, movement, sums, unbounded
 from .rules.bias import biased
 from .rules.blocks import discrete_stuck, unadapted_block
 
 RULES: tuple[Callable[[Evidence], Iterator[Notice]], ...] = (
     extent.incomplete,
     movement.constant_chains,
+    unbounded.runs_away,
     movement.step_sizes,
     ends.draws_not_finite,
     ends.gradients,
@@ -76,6 +77,7 @@ def examine(
     limits: Mapping[str, int] | None = None,
     blocks: Sequence[Block] = (),
     discrete: Iterable[str] = (),
+    flat: Iterable[str] = (),
     bias: float | None = None,
     approximated: Iterable[str] = (),
     estimate: tuple[int, float] | None = None,
@@ -99,6 +101,7 @@ def examine(
     - `temperatures`: powers of the likelihood on the rungs of a ladder, shape `(chain, rung)`; None without one.
     - `limits`: largest values of sums over discrete sites, where these are chosen.
     - `blocks`: of a sampler by blocks. `discrete`: names of discrete unknowns that were sampled.
+    - `flat`: names of unknowns with a flat prior on an infinite set.
     - `approximated`: names of sites that are integrated out by an approximation.
     - `estimate`: of a log density that particles estimate, their number, and its standard deviation at a central point.
     - `dim`: number of unconstrained coordinates; None where that is not known.
@@ -133,6 +136,7 @@ def examine(
         limits or {},
         blocks,
         frozenset(discrete),
+        frozenset(flat),
         bias,
         tuple(approximated),
         estimate,

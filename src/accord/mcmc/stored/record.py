@@ -137,6 +137,7 @@ def judge(
         },
         blocks=_blocks(manifest, draws.tuning),
         discrete=[site["name"] for site in manifest["layout"]["sites"] if site["kind"] == "whole"],
+        flat=[site["name"] for site in manifest["layout"]["sites"] if site.get("is_flat")],
         bias=_bias(sampler),
         approximated=[
             site["name"]

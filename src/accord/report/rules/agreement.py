@@ -10,6 +10,7 @@ from ..evidence import Evidence
 from .apart import are_same_throughout
 from .extent import FEW_DRAWS
 from .matched import matched, relabelling
+from .unbounded import runaways
 from .words import moving_between_modes
 
 R_HAT_DOUBT = 1.01  # Vehtari et al. (2021)
@@ -116,6 +117,8 @@ def _remedy_of_r_hat(run: Evidence, bad: Sequence[tuple[float, str, int]]) -> st
     worst, name, scalar = max(bad)
     if not (worst > R_HAT_FAILED and not run.has_many_chains and run.num_draws >= FEW_DRAWS):
         return _MORE
+    if runaways(run):
+        return "Draws run away: more of them do not help."
     apart = [item for item in bad if item[0] > R_HAT_FAILED]
     along, agreed = matched(run, [name for _, name, _ in apart])
     if along:

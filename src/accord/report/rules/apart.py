@@ -10,6 +10,7 @@ from ..evidence import Evidence
 from .extent import FEW_DRAWS
 from .matched import matched, relabelling
 from .signs import APART, SIGNS, have_other_signs
+from .unbounded import runaways
 from .words import chain_list, moving_between_modes
 
 ALIKE = 1.05  # R-hat of the halves of one chain, up to which it is the same throughout
@@ -36,7 +37,7 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
             if gaps[best] > APART and (worst is None or gaps[best] > worst[0]):
                 worst = (float(gaps[best]), name, int(scalars[best]), means[:, best], draws[:, :, best])
             has_signs |= bool(gaps[best] > APART) and have_other_signs(means, widths)
-    if worst is None:
+    if worst is None or runaways(run):  # draws that run away are in no mode
         return
     _, name, scalar, means, draws = worst
     cut = np.argmax(np.diff(np.sort(means)))

@@ -42,6 +42,9 @@ def moving_between_modes(run: Evidence) -> str:
     """Name the line that moves between modes."""
     if run.temperatures is not None:
         return f"take more rungs than {run.temperatures.shape[1]}, `infer.Tempered(temperatures=...)`, or more draws"
+    if run.flat:
+        flat = ", ".join(map(repr, sorted(run.flat)))
+        return f"give {flat} a proper prior, with which `infer.Tempered()` moves between modes"
     kernel = "infer.Tempered()"
     if run.discrete:
         blocks = ", ".join(f"{name!r}: infer.DiscreteGibbs()" for name in sorted(run.discrete))

@@ -73,6 +73,7 @@ def described_layout(layout: Layout) -> dict[str, Any]:
             "dims": list(entry.dims),
             "source": entry.source,
             **({} if entry.upto is None else {"upto": entry.upto}),
+            **({"is_flat": True} if entry.is_flat else {}),
         }
         for entry in layout.sites
     ]
