@@ -1,10 +1,12 @@
 """Check how curved posteriors are recognised, and what follows for a chain."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from accord.adaptation import metric as metrics
-from accord.adaptation.metric import Choice, Metric, has_short_draws, rank_for, reason, target_accept
+from accord.adaptation.metric import Care, Choice, Metric, care, rank_for, reason, target_accept
 from accord.adaptation.metric.curvature import asks_for_marginals, remainder
 from accord.adaptation.metric.diagonal import diagonal
 from accord.adaptation.metric.fit import Fit
@@ -61,8 +63,16 @@ def test_what_is_asked_for_is_what_is_aimed_at() -> None:
     assert target_accept(bent, 0.7) == 0.7
     assert target_accept(bent, None) == 0.97
     assert target_accept(Choice(), None) == target_accept(Choice("dense"), None) == 0.8
-    assert has_short_draws(bent, None)
-    assert not has_short_draws(bent, 0.97) and not has_short_draws(Choice(), None)
+    assert care(bent, None) == Care.SOME
+    assert care(bent, 0.97) == care(Choice(), None) == Care.NONE
+
+
+def test_steps_are_shorter_still_where_more_remains() -> None:
+    steep = Choice("marginal", remainder=20.0)
+    assert care(steep, None) == Care.MUCH and target_accept(steep, None) == 0.985
+    assert care(steep, 0.97) == Care.NONE and target_accept(steep, 0.97) == 0.97
+    for other in (replace(steep, is_cut=True), replace(steep, form="dense")):
+        assert care(other, None) == Care.SOME and target_accept(other, None) == 0.97
 
 
 def test_a_matrix_that_fits_badly_wants_shorter_steps() -> None:
@@ -84,7 +94,7 @@ def test_a_matrix_stays_where_coordinates_are_bound_far_closer_than_they_are_ben
     learnt, choice = _learn(x @ turned.T, g @ np.linalg.inv(turned))
     assert straight.form == "marginal"
     assert choice.form == "dense" and not learnt.is_diagonal
-    assert choice.remainder > 2 and target_accept(choice, None) == 0.97 and has_short_draws(choice, None)
+    assert choice.remainder > 2 and target_accept(choice, None) == 0.97 and care(choice, None) != Care.NONE
 
 
 @pytest.mark.parametrize("count", [3, 20, 79])

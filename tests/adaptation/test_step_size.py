@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from accord.adaptation.step_size import StepSizeState, freeze, probe, shortening, update
+from accord.adaptation.step_size import StepSizeState, freeze, probe, update
 from accord.core.precision import scope
 
 ACCEPTANCES: dict[str, Callable[[float], float]] = {
@@ -43,16 +43,6 @@ def test_a_search_that_never_crosses_is_given_up(acceptance: float) -> None:
     state, num_probes = _search(lambda step: acceptance, 1.0)
     assert num_probes == 101
     assert 0 < float(state.step_size) < np.inf
-
-
-def test_every_16th_draw_is_short_on_the_host_as_in_a_program() -> None:
-    draws = np.arange(128)
-    factors = shortening(draws, np.float64)
-    assert np.array_equal(factors, jax.jit(lambda draw: shortening(draw, jnp.float64))(draws))
-    short = np.flatnonzero(factors < 1)
-    assert np.array_equal(short, np.arange(15, 128, 16))
-    assert factors[short].tolist() == [1 / 2, 1 / 4, 1 / 2, 1 / 16] * 2
-    assert shortening(np.asarray(63), np.float32) == 1 / 16
 
 
 @pytest.mark.parametrize("target", [0.6, 0.8, 0.95])

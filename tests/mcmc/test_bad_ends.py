@@ -9,7 +9,8 @@ from paced import paced
 import accord as ac
 import accord.distributions as dist
 from accord import infer
-from accord.adaptation import metric, step_size
+from accord.adaptation import hamiltonian, metric
+from accord.adaptation.metric import Care
 from accord.core.errors import OptionError, SamplingError
 from accord.density import LogDensity
 from accord.mcmc import cause
@@ -102,11 +103,11 @@ def test_places_of_lanes_do_not_depend_on_blocks(sampler, lanes):
 def test_places_of_draws_with_shorter_steps_are_found(lanes, monkeypatch):
     """As if both chains had found their posterior curved, and every draw were short: bad ends are in short ones."""
 
-    def shortening(draw, dtype):
-        return 0.75 - 0.25 * (draw & 1).astype(dtype)
+    def shortening(draw, care, dtype):
+        return jnp.where(care != Care.NONE, 0.75 - 0.25 * (draw & 1).astype(dtype), 1)
 
-    monkeypatch.setattr(metric, "has_short_draws", lambda choice, asked: True)
-    monkeypatch.setattr(step_size, "shortening", shortening)
+    monkeypatch.setattr(metric, "care", lambda choice, asked: Care.SOME)
+    monkeypatch.setattr(hamiltonian, "shortening", shortening)
     wide = LogDensity.from_function(walled, np.zeros(3))  # of a size that no other test has compiled
     options = RUN | dict(lanes=lanes, executor=infer.Serial())
     expected = infer.sample(wide, **options)

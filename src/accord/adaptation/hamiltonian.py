@@ -13,9 +13,10 @@ from ..core.tree import where
 from . import metric as metrics
 from . import step_size as step_sizes
 from .base import AbstractChainAdaptation, Item, Window
-from .metric import Choice, MetricForm
+from .metric import Care, Choice, MetricForm
 from .schedule import EARLY_PART, Update, metric_updates
 from .settled import is_settled
+from .short_draws import max_doublings, shortening
 from .step_size import StepSizeState
 from .tuning import FittedMetric, GivenMetric, Tuning
 
@@ -48,8 +49,12 @@ class Hamiltonian(AbstractChainAdaptation):
     def given(self, fitted: FittedMetric) -> GivenMetric:
         """See `AbstractAdaptation.given`."""
         target = metrics.target_accept(fitted.choice, self.target_accept)
-        is_short = metrics.has_short_draws(fitted.choice, self.target_accept)
-        return GivenMetric(fitted.metric, np.asarray(target, fitted.metric.scale.dtype), np.bool_(is_short))
+        return GivenMetric(
+            fitted.metric,
+            np.asarray(target, fitted.metric.scale.dtype),
+            np.int32(metrics.care(fitted.choice, self.target_accept)),
+            np.int32(fitted.choice.doublings),
+        )
 
     def due(self, num_warmup: int) -> tuple[Update, ...]:
         """See `AbstractAdaptation.due`."""
@@ -58,10 +63,12 @@ class Hamiltonian(AbstractChainAdaptation):
     def tuning(self, learnt: StepSizeState, given: GivenMetric, item: Item) -> Tuning:
         """See `AbstractChainAdaptation.tuning`."""
         is_early = item.draw < item.num_warmup // EARLY_PART
-        has_short = given.has_short_draws & (item.draw >= item.num_warmup)
-        step_size = learnt.step_size
-        step_size *= jnp.where(has_short, step_sizes.shortening(item.draw, step_size.dtype), 1)
-        return Tuning(step_size, given.metric, is_early, ~item.is_draw)
+        care = jnp.where(item.draw >= item.num_warmup, given.care, Care.NONE)
+        factor = shortening(item.draw, care, learnt.step_size.dtype)
+        most = None
+        if self.max_depth is not None:
+            most = max_doublings(factor, care, given.doublings, self.max_depth)
+        return Tuning(learnt.step_size * factor, given.metric, is_early, ~item.is_draw, max_doublings=most)
 
     def update(
         self, learnt: StepSizeState, given: GivenMetric, item: Item, info: Info
@@ -83,7 +90,10 @@ class Hamiltonian(AbstractChainAdaptation):
         metric, choice = metrics.learn_metric(
             window.positions, window.gradients, previous, self.metric, former
         )
-        choice = choice or fitted.choice
+        depth = window.stats.get("tree_depth")
+        usual = 0 if depth is None else int(np.median(depth))
+        is_cut = self.max_depth is not None and usual >= self.max_depth
+        choice = replace(choice or fitted.choice, doublings=usual, is_cut=is_cut)
         is_other = bool(metric.is_diagonal) != bool(previous.is_diagonal)
         # Only these changes move the right step size by much. Restarting at every update was tried: each restart tries
         # large steps first, and effective draws per gradient fell by a quarter over eight reference posteriors.
@@ -110,8 +120,8 @@ class Hamiltonian(AbstractChainAdaptation):
         step_size = stats.get("step_size")
         if step_size is None:
             return super().as_of(learnt, given, stats, draw, num_warmup)
-        if given.has_short_draws and draw >= num_warmup:
-            step_size = step_size / step_sizes.shortening(draw, step_size.dtype)
+        if draw >= num_warmup:
+            step_size = step_size / shortening(draw, given.care, step_size.dtype)
         return replace(learnt, step_size=step_size)
 
     def described(self, learnt: StepSizeState, fitted: FittedMetric) -> dict[str, Any]:

@@ -79,21 +79,6 @@ def update(state: StepSizeState, acceptance: Array, target: Array) -> StepSizeSt
     )
 
 
-def shortening(draw: Any, dtype: Any) -> Any:
-    """Return the factor of the step size in this draw, where some are to be short: in a program, or on the host.
-
-    Every 16th draw takes steps of a half, a quarter, a half and a 16th in turn. Where a posterior is steeper than all
-    places that warm-up saw, no trajectory of the usual step is accepted, and the chain would stay there: a short draw
-    takes it out. Which draws are short depends on their number alone, so each keeps the posterior as it is.
-
-    **Arguments**: `draw`, its number with warm-up, an integer array of any shape; `dtype`, of the result, which has
-    that shape.
-    """
-    turn = (draw >> 4) & 3
-    halvings = 1 + (turn & 1) + 2 * (turn == 3)
-    return 1 / (1 << halvings * ((draw & 15) == 15)).astype(dtype)
-
-
 def freeze(state: StepSizeState, is_last: Array) -> StepSizeState:
     """Fix the average at the end of warm-up."""
     settled = replace(state, step_size=jnp.exp(state.log_average))

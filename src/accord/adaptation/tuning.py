@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from ..core.tree import filled, flatten, node
 from . import metric as metrics
-from .metric import Choice, Metric
+from .metric import Care, Choice, Metric
 
 
 @node
@@ -18,7 +18,8 @@ class Tuning:
 
     `is_early`, shape `()`: the metric is still a guess, so that long trajectories do not pay. `is_probe`, shape `()`:
     one step tells how well the step size fits, and the chain does not move. `num_steps`, shape `()`:
-    steps of this draw for chains that move in step; None if each chain decides.
+    steps of this draw for chains that move in step; None if each chain decides. `max_doublings`, shape `()`: most
+    doublings of this draw's trajectory beside the limit of the kernel; None if that is the only one.
     """
 
     step_size: Float[Array, ""]
@@ -26,19 +27,21 @@ class Tuning:
     is_early: Bool[Array, ""] | bool = False
     is_probe: Bool[Array, ""] | bool = False
     num_steps: Int[Array, ""] | None = None
+    max_doublings: Int[Array, ""] | None = None
 
 
 @node
 class GivenMetric:
     """Part of a `FittedMetric` that the program takes as an argument.
 
-    **Fields**: `metric`; of shape `()`, `target_accept` of step sizes, and `has_short_draws`, whether some draws after
-    warm-up take shorter steps.
+    **Fields**: `metric`; of shape `()`, `target_accept` of step sizes; `care`, how many draws after warm-up are short;
+    and `doublings`, of most trajectories in warm-up.
     """
 
     metric: Metric
     target_accept: Float[Array, ""] | Any
-    has_short_draws: Bool[Array, ""] | Any = np.bool_(False)
+    care: Int[Array, ""] | Any = np.int32(Care.NONE)
+    doublings: Int[Array, ""] | Any = np.int32(0)
 
 
 @dataclass(frozen=True, eq=False)

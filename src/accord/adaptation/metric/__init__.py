@@ -12,7 +12,8 @@ forms by held-out draws, are our own.
 from .choose import check_room as check_room
 from .choose import learn_metric as learn_metric
 from .choose import rank_for as rank_for
-from .curvature import has_short_draws as has_short_draws
+from .curvature import Care as Care
+from .curvature import care as care
 from .curvature import target_accept as target_accept
 from .diagonal import initial_metric as initial_metric
 from .metric import METRICS as METRICS

@@ -9,6 +9,8 @@ shorter steps leave room for the rest.
 **Source**: our own; `docs/choices.md` has the figures.
 """
 
+from enum import IntEnum
+
 import numpy as np
 
 from .fit import Fit
@@ -24,7 +26,18 @@ _STRAIGHT = 1.3  # below which they are left again
 _DEAR = 10.0  # times the effort, beyond which scales by marginals are no remedy; where they are one, it is 0.7 to 6
 _UNEVEN = 0.5  # held-out divergence of a matrix, for each draw and dimension, from which on steps are shorter
 
-_TARGET, _TARGET_CURVED = 0.8, 0.97  # of the mean acceptance statistic; the first is Stan's
+_STEEP = 12.0  # a remainder from which on steep places held chains up all the same
+
+_TARGET = 0.8  # of the mean acceptance statistic; Stan's
+_TARGET_CURVED, _TARGET_STEEP = 0.97, 0.985
+
+
+class Care(IntEnum):
+    """How much shorter steps should be, in all draws and in some, to pass places that are steeper than warm-up saw."""
+
+    NONE = 0
+    SOME = 1
+    MUCH = 2
 
 
 def remainder(fit: Fit, x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> float:
@@ -70,16 +83,20 @@ def asks_for_marginals(remaining: float, ratio: float, former: str) -> bool:
     return remaining > (_STRAIGHT if former == "marginal" else _BENT) and not ratio > _DEAR
 
 
-def has_short_draws(choice: Choice, asked: float | None) -> bool:
-    """Return whether some draws should take shorter steps, to leave places that are steeper than warm-up saw."""
-    return asked is None and _needs_care(choice)
+def care(choice: Choice, asked: float | None) -> Care:
+    """Return what a chain's last choice calls for; nothing where the acceptance to aim at was `asked` for."""
+    if asked is not None or not _needs_care(choice):
+        return Care.NONE
+    # Trajectories that are as long as they may be would only become shorter.
+    is_steep = choice.form == "marginal" and choice.remainder > _STEEP and not choice.is_cut
+    return Care.MUCH if is_steep else Care.SOME
 
 
 def target_accept(choice: Choice, asked: float | None) -> float:
     """Return the target of the mean acceptance statistic: `asked`, or what the chain's last choice calls for."""
     if asked is not None:
         return asked
-    return _TARGET_CURVED if _needs_care(choice) else _TARGET
+    return {Care.NONE: _TARGET, Care.SOME: _TARGET_CURVED, Care.MUCH: _TARGET_STEEP}[care(choice, None)]
 
 
 def _needs_care(choice: Choice) -> bool:

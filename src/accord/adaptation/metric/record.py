@@ -20,6 +20,8 @@ _NAMES = {
     "divergences": "metric_choice.divergences",
     "gain": "metric_choice.gain",
     "remainder": "metric_choice.remainder",
+    "doublings": "metric_choice.doublings",
+    "is_cut": "metric_choice.is_cut",
 }
 
 
@@ -34,13 +36,16 @@ class Choice:
     **Fields**: `form`, one of `FORMS`, or "initial" while nothing is learnt; `divergences`, by form, shape
     `(3,)`: held-out Fisher divergence for each draw and dimension, NaN where a form was not tried; `gain`, the effort
     with scales by marginals over that with the form of the smallest divergence, NaN where that was not the reason for
-    them; `remainder`, what the form of the smallest divergence leaves along a direction, NaN where it was not measured.
+    them; `remainder`, what the form of the smallest divergence leaves along a direction, NaN where it was not measured;
+    `doublings` of the median trajectory, 0 for a kernel without any; `is_cut`, whether these are as many as may be.
     """
 
     form: str = "initial"
     divergences: np.ndarray = field(default_factory=_unknown)
     gain: float = np.nan
     remainder: float = np.nan
+    doublings: int = 0
+    is_cut: bool = False
 
     @property
     def least(self) -> float:
@@ -55,6 +60,8 @@ class Choice:
             _NAMES["divergences"]: self.divergences,
             _NAMES["gain"]: np.asarray(self.gain),
             _NAMES["remainder"]: np.asarray(self.remainder),
+            _NAMES["doublings"]: np.asarray(self.doublings, np.int32),
+            _NAMES["is_cut"]: np.asarray(self.is_cut),
         }
 
     @staticmethod
@@ -66,7 +73,8 @@ class Choice:
             raise StorageError(f"the stored form of a metric, {index}, is none that accord knows")
         form = FORMS[index] if index >= 0 else "initial"
         gain, remainder = (float(found[_NAMES[name]]) for name in ("gain", "remainder"))
-        return Choice(form, found[_NAMES["divergences"]], gain, remainder)
+        doublings, is_cut = int(found[_NAMES["doublings"]]), bool(found[_NAMES["is_cut"]])
+        return Choice(form, found[_NAMES["divergences"]], gain, remainder, doublings, is_cut)
 
 
 def reason(choice: Choice, asked: str) -> str:

@@ -62,7 +62,7 @@ def _by_size(run: Evidence, name: str, scalars: np.ndarray, draws: np.ndarray) -
         return []
     far = chain_list(run, np.flatnonzero(ratios[:, column] > RUN_AWAY)).lower()
     seen = (
-        f"Draws of {run.label(name, int(scalars[column]))} run away in {far}: in chain {run.chains[chain]}, nine in "
+        f"Draws of {run.label(name, int(scalars[column]))} run away in {far}: in chain {run.chains[int(chain)]}, nine in "
         f"ten are from {low[chain, column]:.2g} to {high[chain, column]:.2g} in size."
     )
     return [Runaway(name, float(ratios[chain, column]), seen)]
