@@ -1,0 +1,48 @@
+"""Check that draws of shorter steps keep a posterior as it is, and that their trajectories have a limit of their own.
+
+False alarms: 6 means within 6 standard errors, 2e-9 each. Keys are fixed.
+"""
+
+import numpy as np
+import pytest
+from scipy.special import digamma
+
+import accord as ac
+import accord.distributions as dist
+from accord import infer
+from accord.adaptation import metric
+from accord.adaptation.metric import Care
+from accord.report import mcse_mean
+
+SHAPE_OF_GAMMA = 2.0
+
+
+@ac.model
+def skewed():
+    with ac.plate("coordinate", 3):
+        ac.sample("x", dist.Gamma(SHAPE_OF_GAMMA, 1.0))
+
+
+@pytest.fixture(scope="module")
+def draws():
+    """Draws as if every chain had found its posterior strongly curved."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(metric, "care", lambda choice, asked: Care.MUCH)
+        return infer.sample(skewed(), draws=3000, seed=3, executor=infer.Serial(), progress=False, quiet=True)
+
+
+def test_an_eighth_of_the_draws_is_short_and_none_of_them_long(draws) -> None:
+    factors = draws.stats["step_size"] / draws.tuning["step_size"][:, None]
+    number = np.arange(3000) + draws.tuning["num_warmup"][0]
+    short = number % 8 == 7
+    np.testing.assert_allclose(factors[:, ~short], 1, rtol=1e-12)
+    assert set(np.round(1 / factors[:, short], 6).ravel()) == {4.0, 16.0}
+    usual = np.median(draws.stats["tree_depth"][:, ~short])
+    assert draws.stats["tree_depth"][:, short].max() == usual + 2
+
+
+def test_short_draws_keep_the_posterior_as_it_is(draws) -> None:
+    x = np.asarray(draws["x"])
+    for values, expected in ((x, SHAPE_OF_GAMMA), (np.log(x), digamma(SHAPE_OF_GAMMA))):
+        error = mcse_mean(values)
+        assert np.all(np.abs(values.mean(axis=(0, 1)) - expected) < 6 * error)
