@@ -68,10 +68,15 @@ def test_what_is_asked_for_is_what_is_aimed_at() -> None:
 
 
 def test_steps_are_shorter_still_where_more_remains() -> None:
-    steep = Choice("marginal", remainder=20.0)
+    steep = Choice("marginal", remainder=20.0, has_diverged=True)
     assert care(steep, None) == Care.MUCH and target_accept(steep, None) == 0.985
     assert care(steep, 0.97) == Care.NONE and target_accept(steep, 0.97) == 0.97
-    for other in (replace(steep, is_cut=True), replace(steep, form="dense")):
+    assert care(Choice.stored(steep.arrays()), None) == Care.MUCH
+    for other in (
+        replace(steep, is_cut=True),
+        replace(steep, form="dense"),
+        replace(steep, has_diverged=False),
+    ):
         assert care(other, None) == Care.SOME and target_accept(other, None) == 0.97
 
 

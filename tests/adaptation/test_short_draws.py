@@ -31,10 +31,10 @@ def test_no_draw_is_short_without_care() -> None:
 
 
 @pytest.mark.parametrize(("usual", "most", "expected"), [(5, 10, 7), (9, 10, 10), (0, 10, 2)])
-def test_short_draws_with_much_care_add_a_quarter_to_the_gradients(
+def test_short_draws_with_much_care_double_twice_more_often_than_usual(
     usual: int, most: int, expected: int
 ) -> None:
-    """One draw in 16 takes four times as many steps at most: 19 in the place of 16."""
+    """One draw in eight takes four times as many steps at most: three eighths of the gradients more."""
 
     def doublings(care: Care) -> np.ndarray:
         return np.asarray(max_doublings(shortening(DRAWS, care, np.float64), care, usual, most))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 import accord as ac
 import accord.distributions as dist
@@ -10,7 +11,6 @@ from accord.core.notice import Notice
 from accord.distributions import constraints
 from accord.report import examine
 
-RNG = np.random.default_rng(0)
 SHAPE = 4, 500
 
 
@@ -20,44 +20,70 @@ def notices(draws: np.ndarray, flat: tuple[str, ...] = ("a",)) -> dict[str, Noti
     return {each.code: each for each in found}
 
 
-def ways_apart() -> np.ndarray:
+def ways_apart(shape: tuple[int, int] = SHAPE) -> np.ndarray:
     """Random walks in which steps have the size of a trillion."""
-    return 1e12 * np.cumsum(RNG.normal(size=SHAPE), axis=1)
+    return 1e12 * np.cumsum(np.random.default_rng(0).normal(size=shape), axis=1)
 
 
 def test_sizes_of_many_orders_are_told_with_their_chains() -> None:
-    draws = RNG.normal(size=SHAPE)
-    draws[[1, 3]] = np.exp(RNG.uniform(0, 40, (2, 500)))
+    rng = np.random.default_rng(1)
+    draws = rng.normal(size=SHAPE)
+    draws[[1, 3]] = np.exp(rng.uniform(0, 40, (2, 500)))
     found = notices(draws)
     assert found["runs_away"].severity == "error" and found["runs_away"].sites == ("a",)
     assert "in chains 1, 3: in chain" in found["runs_away"].message
     assert "Give 'a' a proper prior" in found["runs_away"].remedy
-    assert "do not help" in found["r_hat"].remedy
+    assert found["r_hat"].remedy == "Draws of 'a' run away: more of them do not help."
 
 
-def test_chains_that_go_their_own_ways_are_in_no_modes() -> None:
-    found = notices(ways_apart() + 1e15 * np.arange(4)[:, None])
+@pytest.mark.parametrize("num_chains", [4, 128])
+def test_chains_that_go_their_own_ways_are_in_no_modes(num_chains: int) -> None:
+    found = notices(ways_apart((num_chains, 500)) + 1e15 * np.arange(num_chains)[:, None])
     assert "apart, and the chains disagree (R-hat" in found["runs_away"].message
     assert "chains_apart" not in found
 
 
-@pytest.mark.parametrize(
-    "draws",
-    [
-        3e8 + 1e5 * RNG.normal(size=SHAPE),
-        1e12 * RNG.normal(size=SHAPE),
-        RNG.standard_cauchy(SHAPE),
-        1 / RNG.uniform(size=SHAPE),
-        1e-8 * np.exp(3 * RNG.normal(size=SHAPE)),
-        np.zeros(SHAPE),
-        RNG.normal(size=SHAPE) + 100 * np.arange(4)[:, None],
-        np.full(SHAPE, np.nan),
-    ],
-    ids=["far units", "large units", "Cauchy", "1/x^2", "wide scale", "zero", "modes", "NaN"],
-)
-def test_other_draws_are_left_alone(draws: np.ndarray) -> None:
+def test_what_else_is_wrong_is_said_beside_it() -> None:
+    rng = np.random.default_rng(2)
+    other = rng.normal(size=SHAPE) + 100 * np.array([0, 0, 1, 1])[:, None]
+    sites = {"a": ways_apart(), "m": other}
+    found = {each.code: each for each in examine(sites, {"lp": np.zeros(SHAPE)}, latents=sites, flat=("a",))}
+    assert found["runs_away"].sites == ("a",) and found["chains_apart"].sites == ("m",)
+    assert "Each chain by itself is the same throughout" in found["r_hat"].remedy
+
+
+def sound() -> dict[str, np.ndarray]:
+    """Draws that are wide, far away or apart, and do not run away."""
+    rng = np.random.default_rng(3)
+    normal = rng.normal(size=SHAPE)
+    slow = np.stack([lfilter([1.0], [1.0, -0.9], row) for row in normal])
+    return {
+        "far units": 3e8 + 1e5 * normal,
+        "large units": 1e12 * normal,
+        "large units, few draws": 1e12 * normal[:, :10],
+        "large units, slow": 1e12 * slow[:, :200],
+        "Cauchy": rng.standard_cauchy(SHAPE),
+        "1/x^2": 1 / rng.uniform(size=SHAPE),
+        "wide scale": 1e-8 * np.exp(3 * normal),
+        "zero": np.zeros(SHAPE),
+        "counts": rng.poisson(1.0, SHAPE),
+        "modes": normal + 100 * np.arange(4)[:, None],
+        "NaN": np.full(SHAPE, np.nan),
+        "no chains": np.zeros((0, 500)),
+        "no draws": np.zeros((4, 0)),
+    }
+
+
+@pytest.mark.parametrize("kind", sound())
+def test_other_draws_are_left_alone(kind: str) -> None:
     """Ends of 90% of the sizes differ 160 times for a Cauchy; of 500 draws, never 1e6 times (chance below 1e-100)."""
-    assert "runs_away" not in notices(draws)
+    assert "runs_away" not in notices(sound()[kind])
+
+
+def test_whole_numbers_may_often_be_zero() -> None:
+    counts = np.random.default_rng(5).poisson(1.0, SHAPE).astype(float)
+    found = examine({"a": counts}, {"lp": np.zeros(SHAPE)}, latents=("a",), flat=("a",), discrete=("a",))
+    assert "runs_away" not in {each.code for each in found}
 
 
 def test_a_proper_prior_is_left_alone() -> None:
@@ -65,7 +91,7 @@ def test_a_proper_prior_is_left_alone() -> None:
 
 
 def test_modes_under_a_flat_prior_do_not_ask_for_what_would_refuse_it() -> None:
-    draws = RNG.normal(size=SHAPE) + 100 * np.array([0, 0, 1, 1])[:, None]
+    draws = np.random.default_rng(4).normal(size=SHAPE) + 100 * np.array([0, 0, 1, 1])[:, None]
     assert "infer.sample(model, infer.Tempered())" in notices(draws, flat=())["chains_apart"].remedy
     remedy = notices(draws)["chains_apart"].remedy
     assert "Give 'a' a proper prior, with which `infer.Tempered()` moves between modes" in remedy

@@ -50,8 +50,9 @@ class Window:
     """Draws of warm-up; NumPy.
 
     **Fields**: `positions` and `gradients`, shape `(draw, dim)`, unconstrained, `log_density`, shape `(draw,)`, and
-    `stats`, the kernel's by name, each of shape `(draw,)`. Of a population, positions and gradients have an axis of
-    chains in front, `log_density` is that of its newest draws, shape `(chain,)`, and there are no `stats`.
+    `stats` by name, those of the kernel and whether a draw is `diverging`, each of shape `(draw,)`. Of a population,
+    positions and gradients have an axis of chains in front, `log_density` is that of its newest draws, shape
+    `(chain,)`, and there are no `stats`.
     """
 
     positions: np.ndarray

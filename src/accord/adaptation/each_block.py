@@ -47,7 +47,9 @@ class Tuned:
     def window(self, window: Window, start: int = 0) -> Window:
         """Return what the block learns from, of draws from number `start` of a window on."""
         columns = list(self.columns)
-        stats = {name: array[start:] for name, array in self.own(window.stats).items()}
+        # Which block made a draw diverge is not recorded, so that all take it for theirs.
+        shared = {name: window.stats[name] for name in ("diverging",) if name in window.stats}
+        stats = {name: array[start:] for name, array in (shared | self.own(window.stats)).items()}
         return Window(
             window.positions[start:, columns],
             window.gradients[start:, columns],

@@ -20,6 +20,8 @@ from .short_draws import max_doublings, shortening
 from .step_size import StepSizeState
 from .tuning import FittedMetric, GivenMetric, Tuning
 
+_SEVERAL = 2  # draws of a window: after a new form, the search for a step size often makes one diverge
+
 
 @dataclass(frozen=True)
 class Hamiltonian(AbstractChainAdaptation):
@@ -90,10 +92,7 @@ class Hamiltonian(AbstractChainAdaptation):
         metric, choice = metrics.learn_metric(
             window.positions, window.gradients, previous, self.metric, former
         )
-        depth = window.stats.get("tree_depth")
-        usual = 0 if depth is None else int(np.median(depth))
-        is_cut = self.max_depth is not None and usual >= self.max_depth
-        choice = replace(choice or fitted.choice, doublings=usual, is_cut=is_cut)
+        choice = replace(choice or fitted.choice, **self._seen(window))
         is_other = bool(metric.is_diagonal) != bool(previous.is_diagonal)
         # Only these changes move the right step size by much. Restarting at every update was tried: each restart tries
         # large steps first, and effective draws per gradient fell by a quarter over eight reference posteriors.
@@ -102,6 +101,20 @@ class Hamiltonian(AbstractChainAdaptation):
             step_size: Any = learnt.step_size
             learnt = StepSizeState.start(float(step_size), step_size.dtype)
         return learnt, FittedMetric(metric, choice), is_anew
+
+    def _seen(self, window: Window) -> dict[str, Any]:
+        """Return what a choice records of the trajectories of a window."""
+        depth, diverging = (window.stats.get(name) for name in ("tree_depth", "diverging"))
+        if diverging is None:
+            diverging = np.zeros(len(window.positions), bool)
+        # A trajectory that diverged may have ended at once.
+        whole = None if depth is None or np.all(diverging) else depth[~diverging]
+        doublings = 0 if whole is None else int(np.median(whole))
+        return {
+            "doublings": doublings,
+            "is_cut": self.max_depth is not None and doublings >= self.max_depth,
+            "has_diverged": int(np.sum(diverging)) >= _SEVERAL,
+        }
 
     def is_settled(self, window: Window) -> bool:
         """See `AbstractAdaptation.is_settled`."""

@@ -17,6 +17,13 @@ from .layout import Entry, Layout
 from .rows.row_files import pieces_in_memory
 
 _FLAT = (Flat, FlatPos, ImproperUniform)
+_BOUNDED = (
+    constraints.simplex,
+    constraints.boolean,
+    constraints.corr_cholesky,
+    constraints.corr_matrix,
+    constraints.l1_ball,
+)
 _LEVELS = (-5.0, -2.0, 0.0, 2.0, 5.0)  # unconstrained, at which a map is looked at
 
 
@@ -163,5 +170,7 @@ def _is_bounded(constraint: constraints.Constraint) -> bool:
         case constraints.interval() | constraints.open_interval():
             bounds = (constraint.lower, constraint.upper)
             return all(isinstance(bound, Tracer) or bool(np.all(np.isfinite(bound))) for bound in bounds)
+        case constraints.integer_interval():
+            return True
         case _:
-            return constraint == constraints.simplex
+            return any(constraint == each for each in _BOUNDED)

@@ -9,6 +9,7 @@ from ..adaptation.base import Fitted, Window
 from ..adaptation.schedule import Update, longer
 from ..core import keys
 from ..core.position import Position
+from ..core.stats import Ending
 from ..runs.units import Item, Progress
 from ..storage import Phase
 from .block import PROBE, Block, ChainState, start_state
@@ -16,7 +17,7 @@ from .columns import Drawn, by_name, first_rows
 from .endings import BadEnd, Tally
 from .held import on_host, state_on_host
 from .plan import Plan
-from .statistics import HEIGHT, declared_of
+from .statistics import ENDING, HEIGHT, declared_of
 from .stretch import Stretch, Stuck
 from .tuning import arrays_of
 
@@ -222,7 +223,10 @@ class Chain:
             np.concatenate([block[name] for block in self.window])[start:]
             for name in ("position", "gradient", "stats")
         )
-        return Window(positions, gradients, stats[:, HEIGHT], declared_of(stats, self.plan.kernel.stats))
+        seen = {"diverging": stats[:, ENDING] == Ending.DIVERGENCE} | declared_of(
+            stats, self.plan.kernel.stats
+        )
+        return Window(positions, gradients, stats[:, HEIGHT], seen)
 
     def _learn(self, update: Update) -> None:
         learnt, self.fitted, is_anew = self.plan.adaptation.learn(

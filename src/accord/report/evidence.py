@@ -1,6 +1,6 @@
 """Hold the evidence that the rules of `notices` need, and select the scalars to judge in bounded time."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -109,11 +109,16 @@ class Evidence:
         shape = self.sites.shape(name)[2:]
         return repr(scalar_labels(name, shape, self.dims.get(name, ()), self.coords)[scalar])
 
-    def picked(self) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-        """Yield sites with scalars to judge, shape `(n,)`, and their draws, `(chain, draw, n)`; large ones in parts."""
+    def picked(self, names: Collection[str] | None = None) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+        """Yield sites with scalars to judge, shape `(n,)`, and their draws, `(chain, draw, n)`; large ones in parts.
+
+        `names`: of the sites to yield; None is all.
+        """
         widths = {name: self.sites.width(name) for name in self.sites}
         most = max(1, READ // max(1, len(self.chains) * self.num_draws))
         for name, quota in quotas(widths, self.num_judged).items():
+            if names is not None and name not in names:
+                continue
             scalars = np.linspace(0, widths[name] - 1, quota).round().astype(int)
             for start in range(0, quota, most):
                 part = scalars[start : start + most]

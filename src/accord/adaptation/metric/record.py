@@ -22,6 +22,7 @@ _NAMES = {
     "remainder": "metric_choice.remainder",
     "doublings": "metric_choice.doublings",
     "is_cut": "metric_choice.is_cut",
+    "has_diverged": "metric_choice.has_diverged",
 }
 
 
@@ -37,7 +38,8 @@ class Choice:
     `(3,)`: held-out Fisher divergence for each draw and dimension, NaN where a form was not tried; `gain`, the effort
     with scales by marginals over that with the form of the smallest divergence, NaN where that was not the reason for
     them; `remainder`, what the form of the smallest divergence leaves along a direction, NaN where it was not measured;
-    `doublings` of the median trajectory, 0 for a kernel without any; `is_cut`, whether these are as many as may be.
+    `doublings` of the median trajectory, 0 for a kernel without any; `is_cut`, whether these are as many as may be;
+    `has_diverged`, whether several of the draws that it was learnt from did.
     """
 
     form: str = "initial"
@@ -46,6 +48,7 @@ class Choice:
     remainder: float = np.nan
     doublings: int = 0
     is_cut: bool = False
+    has_diverged: bool = False
 
     @property
     def least(self) -> float:
@@ -62,6 +65,7 @@ class Choice:
             _NAMES["remainder"]: np.asarray(self.remainder),
             _NAMES["doublings"]: np.asarray(self.doublings, np.int32),
             _NAMES["is_cut"]: np.asarray(self.is_cut),
+            _NAMES["has_diverged"]: np.asarray(self.has_diverged),
         }
 
     @staticmethod
@@ -73,8 +77,9 @@ class Choice:
             raise StorageError(f"the stored form of a metric, {index}, is none that accord knows")
         form = FORMS[index] if index >= 0 else "initial"
         gain, remainder = (float(found[_NAMES[name]]) for name in ("gain", "remainder"))
-        doublings, is_cut = int(found[_NAMES["doublings"]]), bool(found[_NAMES["is_cut"]])
-        return Choice(form, found[_NAMES["divergences"]], gain, remainder, doublings, is_cut)
+        doublings = int(found[_NAMES["doublings"]])
+        is_cut, has_diverged = (bool(found[_NAMES[name]]) for name in ("is_cut", "has_diverged"))
+        return Choice(form, found[_NAMES["divergences"]], gain, remainder, doublings, is_cut, has_diverged)
 
 
 def reason(choice: Choice, asked: str) -> str:

@@ -11,7 +11,7 @@ from .apart import are_same_throughout
 from .extent import FEW_DRAWS
 from .matched import matched, relabelling
 from .unbounded import runaways
-from .words import moving_between_modes
+from .words import moving_between_modes, site_list
 
 R_HAT_DOUBT = 1.01  # Vehtari et al. (2021)
 R_HAT_SLIGHT = 1.02  # up to here, with as many effective draws as the next line says, it is information
@@ -20,10 +20,6 @@ R_HAT_FAILED = 1.1  # the limit of Gelman & Rubin's day: the chains are not in t
 ESS_PER_CHAIN = 100  # below this the diagnostics are unreliable too; Vehtari et al. (2021)
 CHAINS_ASKED = 16  # beyond this many chains the total is what counts, and a hundred each would never be met
 COLLINEAR = 0.9999  # correlation beyond which two unknowns are one, as far as the data can tell
-_MORE = (
-    "The chains disagree: use more warm-up and draws. If they still do, look for several modes, between which "
-    "`infer.Tempered()` moves."
-)
 _MOST_PAIRED = 200  # scalars whose correlations are looked at
 
 
@@ -78,7 +74,7 @@ def low_ess_tail(run: Evidence) -> Iterator[Notice]:
 
 def collinear(run: Evidence) -> Iterator[Notice]:
     """Find two unknowns of which the data determine only a combination."""
-    if run.num_draws < FEW_DRAWS:
+    if run.num_draws < FEW_DRAWS or not len(run.chains):
         return
     columns, owners = [], []
     for name, scalars, draws in run.picked():
@@ -114,11 +110,13 @@ def collinear(run: Evidence) -> Iterator[Notice]:
 
 def _remedy_of_r_hat(run: Evidence, bad: Sequence[tuple[float, str, int]]) -> str:
     """Name the cause where it is that elements change places, or that each chain by itself is the same throughout."""
+    away = tuple(dict.fromkeys(each.name for each in runaways(run)))
+    bad = [item for item in bad if item[1] not in away]
+    if not bad:
+        return f"Draws of {site_list(away)} run away: more of them do not help."
     worst, name, scalar = max(bad)
     if not (worst > R_HAT_FAILED and not run.has_many_chains and run.num_draws >= FEW_DRAWS):
-        return _MORE
-    if runaways(run):
-        return "Draws run away: more of them do not help."
+        return _more(run, worst)
     apart = [item for item in bad if item[0] > R_HAT_FAILED]
     along, agreed = matched(run, [name for _, name, _ in apart])
     if along:
@@ -131,7 +129,14 @@ def _remedy_of_r_hat(run: Evidence, bad: Sequence[tuple[float, str, int]]) -> st
             "Each chain by itself is the same throughout, so there are probably several modes: "
             f"{moving_between_modes(run)}."
         )
-    return _MORE
+    return _more(run, worst)
+
+
+def _more(run: Evidence, worst: float) -> str:
+    more = "The chains disagree: use more warm-up and draws. If they still do, "
+    if run.flat and worst > R_HAT_FAILED:
+        return f"{more}give {site_list(sorted(run.flat))} a proper prior: under a flat one, nothing may bound them."
+    return f"{more}look for several modes, between which `infer.Tempered()` moves."
 
 
 def _severity_of_r_hat(run: Evidence, worst: float) -> Severity:

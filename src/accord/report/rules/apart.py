@@ -26,7 +26,8 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
     has_signs = False
     if len(run.chains) < 2 or run.num_draws < FEW_DRAWS:
         return
-    for name, scalars, draws in run.picked():
+    away = {each.name for each in runaways(run)}  # what runs away is in no mode
+    for name, scalars, draws in run.picked(set(run.sites) - away):
         # Draws may be infinite, or too large to be squared.
         with np.errstate(all="ignore"):
             means, widths = draws.mean(axis=1, dtype=np.float64), draws.std(axis=1, dtype=np.float64)
@@ -37,7 +38,7 @@ def chains_apart(run: Evidence) -> Iterator[Notice]:
             if gaps[best] > APART and (worst is None or gaps[best] > worst[0]):
                 worst = (float(gaps[best]), name, int(scalars[best]), means[:, best], draws[:, :, best])
             has_signs |= bool(gaps[best] > APART) and have_other_signs(means, widths)
-    if worst is None or runaways(run):  # draws that run away are in no mode
+    if worst is None:
         return
     _, name, scalar, means, draws = worst
     cut = np.argmax(np.diff(np.sort(means)))

@@ -7,6 +7,7 @@ import numpy as np
 from ..evidence import Evidence
 
 _MOST_FORMS = 3
+_MOST_SITES = 4
 
 
 def percent(share: float) -> str:
@@ -18,6 +19,12 @@ def chain_list(run: Evidence, places: Sequence[int] | np.ndarray) -> str:
     """List chains by number, for the beginning of a sentence; `places` are their indices in the arrays."""
     numbers = ", ".join(str(run.chains[place]) for place in places)
     return f"Chain {numbers}" if len(places) == 1 else f"Chains {numbers}"
+
+
+def site_list(names: Sequence[str]) -> str:
+    """List sites by name; of many, the first ones."""
+    shown = ", ".join(map(repr, names[:_MOST_SITES]))
+    return shown if len(names) <= _MOST_SITES else f"{shown} and {len(names) - _MOST_SITES} more"
 
 
 def by_chain(run: Evidence, counts: np.ndarray) -> str:
@@ -42,11 +49,10 @@ def moving_between_modes(run: Evidence) -> str:
     """Name the line that moves between modes."""
     if run.temperatures is not None:
         return f"take more rungs than {run.temperatures.shape[1]}, `infer.Tempered(temperatures=...)`, or more draws"
-    if run.flat:
-        flat = ", ".join(map(repr, sorted(run.flat)))
-        return f"give {flat} a proper prior, with which `infer.Tempered()` moves between modes"
     kernel = "infer.Tempered()"
     if run.discrete:
         blocks = ", ".join(f"{name!r}: infer.DiscreteGibbs()" for name in sorted(run.discrete))
         kernel = f"infer.Tempered(infer.Gibbs({{{blocks}, ...: infer.NUTS()}}))"
+    if run.flat:
+        return f"give {site_list(sorted(run.flat))} a proper prior, with which `{kernel}` moves between modes"
     return f"sample by `infer.sample(model, {kernel})`, which moves between modes if every prior is proper"
