@@ -223,9 +223,8 @@ class Chain:
             np.concatenate([block[name] for block in self.window])[start:]
             for name in ("position", "gradient", "stats")
         )
-        seen = {"diverging": stats[:, ENDING] == Ending.DIVERGENCE} | declared_of(
-            stats, self.plan.kernel.stats
-        )
+        seen = declared_of(stats, self.plan.kernel.stats)
+        seen["diverging"] = stats[:, ENDING] == Ending.DIVERGENCE
         return Window(positions, gradients, stats[:, HEIGHT], seen)
 
     def _learn(self, update: Update) -> None:

@@ -27,7 +27,7 @@ _DEAR = 10.0  # times the effort, beyond which scales by marginals are no remedy
 _UNEVEN = 0.5  # held-out divergence of a matrix, for each draw and dimension, from which on steps are shorter
 
 _STEEP = (
-    12.0  # a remainder from which on steep places held chains up all the same, where several draws diverged
+    12.0  # a remainder from which on, where several draws diverged, steep places held chains up all the same
 )
 
 _TARGET = 0.8  # of the mean acceptance statistic; Stan's

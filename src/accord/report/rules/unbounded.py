@@ -49,9 +49,9 @@ def runaways(run: Evidence) -> list[Runaway]:
     is measured: where nothing bounds an unknown, trajectories never turn, and each chain goes on its own way.
     """
     found = []
-    for name, scalars, draws in (
-        run.picked(run.flat) if len(run.chains) and run.num_draws >= FEW_DRAWS else ()
-    ):
+    if not len(run.chains) or run.num_draws < FEW_DRAWS:
+        return found
+    for name, scalars, draws in run.picked(run.flat):
         found += _by_size(run, name, scalars, draws) or _by_width(run, name, scalars, draws)
     return found
 
