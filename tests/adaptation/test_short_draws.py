@@ -34,7 +34,7 @@ def test_no_draw_is_short_without_care() -> None:
 def test_short_draws_with_much_care_double_twice_more_often_than_usual(
     usual: int, most: int, expected: int
 ) -> None:
-    """One draw in eight takes four times as many steps at most: three eighths of the gradients more."""
+    """One draw in eight takes four times as many steps at most, which is three eighths of the gradients more."""
 
     def doublings(care: Care) -> np.ndarray:
         return np.asarray(max_doublings(shortening(DRAWS, care, np.float64), care, usual, most))
@@ -42,3 +42,5 @@ def test_short_draws_with_much_care_double_twice_more_often_than_usual(
     assert np.all(doublings(Care.MUCH)[SHORT] == expected)
     assert np.all(np.delete(doublings(Care.MUCH), SHORT) == most)
     assert np.all(doublings(Care.SOME) == most)
+    steps = np.where(np.isin(DRAWS, SHORT), 2.0 ** doublings(Care.MUCH), 2.0**usual)
+    assert steps.mean() <= 11 / 8 * 2.0**usual

@@ -37,8 +37,9 @@ def test_an_eighth_of_the_draws_is_short_and_none_of_them_long(draws) -> None:
     short = number % 8 == 7
     np.testing.assert_allclose(factors[:, ~short], 1, rtol=1e-12)
     assert set(np.round(1 / factors[:, short], 6).ravel()) == {4.0, 16.0}
-    usual = np.median(draws.stats["tree_depth"][:, ~short])
-    assert draws.stats["tree_depth"][:, short].max() == usual + 2
+    depth = draws.stats["tree_depth"]
+    # Without the limit, steps of a 16th would take four doublings more than usual.
+    assert np.median(depth[:, ~short]) < depth[:, short].max() <= depth[:, ~short].max() + 2
 
 
 def test_short_draws_keep_the_posterior_as_it_is(draws) -> None:

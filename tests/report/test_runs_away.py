@@ -15,7 +15,7 @@ SHAPE = 4, 500
 
 
 def notices(draws: np.ndarray, flat: tuple[str, ...] = ("a",)) -> dict[str, Notice]:
-    """What is said of draws of a site, shape `(chain, draw)`, by code."""
+    """Notices of a run with these draws of a site, shape `(chain, draw)`, by code."""
     found = examine({"a": draws}, {"lp": np.zeros(draws.shape)}, latents=("a",), flat=flat)
     return {each.code: each for each in found}
 
@@ -76,7 +76,7 @@ def sound() -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("kind", sound())
 def test_other_draws_are_left_alone(kind: str) -> None:
-    """Ends of 90% of the sizes differ 160 times for a Cauchy; of 500 draws, never 1e6 times (chance below 1e-100)."""
+    """The ends of 90% of the sizes differ 160 times for a Cauchy, and 400 times for 1/x^2."""
     assert "runs_away" not in notices(sound()[kind])
 
 
@@ -103,6 +103,7 @@ def priors(y):
     with ac.plate("part", 2):
         ac.sample("above", dist.ImproperUniform(constraints.greater_than(1.0), (), ()))
         ac.sample("within", dist.ImproperUniform(constraints.interval(0.0, 2.0), (), ()))
+    ac.sample("correlation", dist.ImproperUniform(constraints.corr_cholesky, (), (2, 2)))
     slope = ac.sample("slope", dist.Normal(0, 1))
     ac.sample("y", dist.Normal(slope, 1), obs=y)
 
@@ -113,14 +114,16 @@ def test_a_layout_tells_which_priors_are_flat_without_an_end() -> None:
 
 
 @ac.model
-def without_data(y):
-    ac.sample("a", dist.ImproperUniform(constraints.real, (), ()))
-    b = ac.sample("b", dist.Normal(0, 1))
-    ac.sample("y", dist.Normal(b, 1), obs=y)
+def constant_likelihood():
+    a = ac.sample("a", dist.ImproperUniform(constraints.real, (), ()))
+    ac.factor("nothing", 0.0 * a)
 
 
 def test_a_run_and_its_store_name_the_unknown_that_nothing_bounds(tmp_path) -> None:
-    options = dict(draws=200, warmup=200, seed=1, progress=False, quiet=True)
-    draws = infer.sample(without_data(0.5), store=infer.RunFolder(tmp_path / "run"), **options)
-    assert draws.notices[0].code == "runs_away" and draws.notices[0].sites == ("a",)
-    assert infer.load(tmp_path / "run").notices[0] == draws.notices[0]
+    """Where nothing bends a trajectory, steps grow without end: draws ran away with all of 40 seeds."""
+    options = dict(draws=100, warmup=100, seed=1, progress=False, quiet=True)
+    draws = infer.sample(constant_likelihood(), store=infer.RunFolder(tmp_path / "run"), **options)
+    told = [each for each in draws.notices if each.code == "runs_away"]
+    assert [each.sites for each in told] == [("a",)]
+    assert draws.manifest["layout"]["sites"][0]["is_flat"]
+    assert infer.load(tmp_path / "run").notices == draws.notices
