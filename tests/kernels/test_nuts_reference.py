@@ -14,6 +14,7 @@ from machine import (
     dense_metric,
     diagonal_metric,
     draw_key,
+    low_rank_metric,
     run_lanes,
     standing_at,
     transform_of,
@@ -21,6 +22,7 @@ from machine import (
 from reference import Numbers, Outcome, transition
 
 from accord.adaptation.metric import Metric
+from accord.adaptation.metric.choose import RANK
 from accord.core import keys
 from accord.kernels import NUTS
 
@@ -50,12 +52,16 @@ COMPARISONS = {
     ),
     # In large dimensions the machine tests one level after the other.
     "standard normal of dimension 70": lambda: Comparison(
-        normal(np.eye(70)), diagonal_metric(70), (0.03, 1.9), num_seeds=200
+        normal(np.eye(70)), diagonal_metric(70, RANK), (0.03, 1.9), num_seeds=200
+    ),
+    # There it also keeps momenta in scaled space, with their components along the directions of the metric.
+    "standard normal of dimension 70, low-rank metric": lambda: Comparison(
+        normal(np.eye(70)), low_rank_metric(70, RANK), (0.03, 1.95), num_seeds=200
     ),
 }
 
 
-QUICK = ("funnel, diagonal metric",)
+QUICK = ("funnel, diagonal metric", "standard normal of dimension 70, low-rank metric")
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,14 @@
 """Compare the checkpoints of a growing subtree with a search over all of its balanced parts."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from machine import diagonal_metric
 
+from accord.kernels.momentum import Momentum
 from accord.kernels.rarely import rarely
 from accord.kernels.trajectory import Checkpoints, is_turning
 
@@ -29,7 +33,7 @@ def test_only_a_check_across_halves_sees_a_turn_that_the_whole_hides() -> None:
     # Both pairs go on, and so do the four together; but the first three have turned away from the first.
     momenta = np.array([[1.0, 0.0], [0.1, 1.0], [-1.3, 0.9], [2.0, 1.0]])
     for part in (momenta, momenta[:2], momenta[2:]):
-        assert not is_turning(part[0], part[-1], part.sum(0))
+        assert not _turns(part[0], part[-1], part.sum(0))
     np.testing.assert_array_equal(_by_checkpoints(np.concatenate([momenta, momenta]))[:4], [0, 0, 0, 1])
 
 
@@ -46,8 +50,13 @@ TURNS = {
 @pytest.mark.parametrize("name", TURNS)
 def test_a_trajectory_turns_unless_it_goes_on_along_both_ends(name: str) -> None:
     first, last, total, expected = TURNS[name]
-    assert bool(is_turning(jnp.array(first), jnp.array(last), jnp.array(total))) is expected
-    assert bool(is_turning(jnp.array(last), jnp.array(first), jnp.array(total))) is expected
+    assert _turns(first, last, total) is expected
+    assert _turns(last, first, total) is expected
+
+
+def _turns(*momenta: Any) -> bool:
+    """Whether a trajectory in two dimensions, whose metric is the identity, turns."""
+    return bool(is_turning(diagonal_metric(2), *(Momentum(jnp.asarray(each)) for each in momenta)))
 
 
 def _walk(generator: np.random.Generator, count: int, spread: float) -> np.ndarray:
@@ -59,17 +68,19 @@ def _walk(generator: np.random.Generator, count: int, spread: float) -> np.ndarr
 @jax.jit
 def _by_checkpoints(momenta: jax.Array) -> jax.Array:
     """At each leaf, whether a balanced part that ends there turns back."""
+    count, dim = momenta.shape
+    metric = diagonal_metric(dim)
 
-    def add(carry: tuple[Checkpoints, jax.Array], step: tuple[jax.Array, jax.Array]) -> tuple:
+    def add(carry: tuple[Checkpoints, Momentum], step: tuple[jax.Array, jax.Array]) -> tuple:
         edges, total = carry
-        leaf, momentum = step
+        leaf, momentum = step[0], Momentum(step[1])
         total = total + momentum
         edges = edges.record(leaf, momentum, total, rarely)
-        turns = edges.is_turning(leaf, momentum, total)
+        turns = edges.is_turning(metric, leaf, momentum, total)
         return (edges.precede(leaf, momentum, leaf % 2 == 1, rarely), total), turns
 
-    count, dim = momenta.shape
-    start = (Checkpoints.empty(DEPTH + 1, dim, momenta.dtype), jnp.zeros(dim))
+    rest = Momentum.at_rest(dim, 0, momenta.dtype)
+    start = (Checkpoints.empty(DEPTH + 1, rest), rest)
     return jax.lax.scan(add, start, (jnp.arange(count), momenta))[1]
 
 

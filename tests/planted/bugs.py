@@ -161,7 +161,7 @@ BUGS = {
     "no turn across halves": Bug(
         "the U-turn test across the two halves of a trajectory is missing",
         "kernels/nuts.py",
-        "                | is_turning(tree.joint, new.momentum, total + tree.joint)\n",
+        "                | is_turning(metric, tree.joint, new.momentum, total + tree.joint)\n",
         "",
         (f"{RECURSION}[funnel, diagonal metric]",),
     ),

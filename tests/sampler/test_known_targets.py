@@ -21,6 +21,7 @@ from measure import Average, average, plan_for
 from scipy import special, stats
 
 from accord.kernels import HMC, MALA, NUTS, AbstractKernel, Barker, ChEES, Ensemble, RandomWalk, Slice
+from accord.kernels.momentum import product
 from accord.kernels.trajectory import Checkpoints
 
 PROBABILITIES = np.array([0.05, 0.5, 0.95])
@@ -167,19 +168,19 @@ def test_the_wrong_sign_of_a_jacobian_is_rejected() -> None:
     _assert_wrong(beta(2.5, 4.0, jacobian_sign=-1), NUTS(), 8, 4096)
 
 
-def _without_the_edge(edges: Checkpoints, leaf: Any, momentum: Any, total: Any) -> Any:
+def _without_the_edge(edges: Checkpoints, metric: Any, leaf: Any, momentum: Any, total: Any) -> Any:
     """Leave the left edge of each balanced part out of its sum, but not the right one."""
     shifted = Checkpoints(edges.first, edges.total + edges.first, edges.before)
-    return _is_turning(shifted, leaf, momentum, total)
+    return _is_turning(shifted, metric, leaf, momentum, total)
 
 
 _is_turning = Checkpoints.is_turning
 
 
-def _only_the_newest_end(first: Any, last: Any, total: Any) -> Any:
+def _only_the_newest_end(metric: Any, first: Any, last: Any, total: Any) -> Any:
     """Ask the end that has just been grown, and not the other."""
     del first
-    return ~(jnp.sum(last * total, -1) > 0)
+    return ~(product(metric, last, total) > 0)
 
 
 TURNS: dict[str, tuple[int, Sequence[tuple[str, Any]]]] = {

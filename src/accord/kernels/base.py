@@ -21,7 +21,6 @@ from .formula import Draw, Needed
 from .places import Places
 from .point import Point
 from .rarely import Rarely
-from .vectors import inner
 
 DIVERGENCE = 1000.0  # energy error, in nats, beyond which a trajectory is given up (Stan's constant)
 
@@ -261,13 +260,12 @@ def ending_of(point: Point) -> Int[Array, ""]:
     return jnp.where(point.log_density < jnp.inf, ending, Ending.LOG_DENSITY).astype(jnp.int32)
 
 
-def weight_of_step(energy_start: Array, momentum: Array, log_density: Array) -> tuple[Array, Array]:
+def weight_of_step(energy_start: Array, kinetic: Array, log_density: Array) -> tuple[Array, Array]:
     """Return the log weight of a point (minus its energy error), and the `Ending` that it would be.
 
-    A gradient that is not finite has already made the momentum so, hence one sum sees them all. A log density of -inf
-    is a finite statement (the point is impossible): it counts as a divergence.
+    A gradient that is not finite has already made the kinetic energy so, hence one sum sees them all. A log density of
+    -inf is a finite statement (the point is impossible): it counts as a divergence.
     """
-    kinetic = 0.5 * inner(momentum, momentum)
     is_non_finite = ~jnp.isfinite(kinetic) & (log_density != -jnp.inf) | ~(log_density < jnp.inf)
     log_weight = energy_start - (kinetic - log_density)
     log_weight = jnp.where(is_non_finite | jnp.isnan(log_weight), -jnp.inf, log_weight)

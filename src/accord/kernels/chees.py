@@ -29,11 +29,11 @@ from .base import (
     weight_of_step,
 )
 from .integrator import PhasePoint, drift, kicked
+from .momentum import Momentum, force_at, kinetic_energy
 from .options import check_trajectory, check_tuning, is_count
 from .point import Point
 from .population import AbstractPopulation
 from .rarely import Rarely
-from .vectors import inner
 
 # Streams of random numbers within one draw.
 _MOMENTUM, _ACCEPT = 0, 1
@@ -61,7 +61,7 @@ class _Pending:
     """A step between its two halves: where it began, the momentum half way, and the energy of the trajectory."""
 
     end: PhasePoint
-    half: Float[Array, " dim"]
+    half: Momentum
     energy: Float[Array, ""]
 
 
@@ -129,7 +129,7 @@ class ChEES(AbstractPopulation):
         row: Any = np.zeros_like(point.position.free)
         is_fresh: Any = np.ones((), bool)
         has_ended: Any = np.zeros((), bool)
-        end = PhasePoint(point.position.free, row, row, row, zero)
+        end = PhasePoint(point.position.free, Momentum(row), Momentum(row), row, zero)
         return ChEESState(point, is_fresh, end, zero, count, has_ended)
 
     def ask(
@@ -139,14 +139,15 @@ class ChEES(AbstractPopulation):
         point, fresh = state.point, state.is_fresh
         dim, dtype = point.position.free.shape[0], point.position.free.dtype
 
-        def refresh(_: Any) -> tuple[Array, Array]:
-            return keys.normal(key, dim, _MOMENTUM, dtype), tuning.metric.pull(point.gradient)
+        def refresh(_: Any) -> tuple[Momentum, Momentum]:
+            momentum = Momentum(keys.normal(key, dim, _MOMENTUM, dtype))
+            return momentum, force_at(tuning.metric, point.gradient, momentum)
 
-        nothing = jnp.zeros(dim, dtype)
+        nothing = Momentum(jnp.zeros(dim, dtype))
         momentum, force = rarely(fresh, refresh, (nothing, nothing))
         start = PhasePoint(point.position.free, momentum, force, point.gradient, point.log_density)
         end = where(fresh, start, state.end)
-        energy = jnp.where(fresh, 0.5 * inner(momentum, momentum) - point.log_density, state.energy)
+        energy = jnp.where(fresh, kinetic_energy(tuning.metric, momentum) - point.log_density, state.energy)
         position, half = drift(tuning.metric, tuning.step_size, end.position, end.momentum, end.force)
         return replace(point.position, free=position), _Pending(end, half, energy)
 
@@ -164,7 +165,7 @@ class ChEES(AbstractPopulation):
         num_steps = jnp.where(fresh, 0, state.num_steps) + 1
         moved = kicked(tuning.metric, tuning.step_size, pending.half, point)
         end = where(~fresh & state.has_ended, pending.end, moved)
-        weight, ending = weight_of_step(energy, end.momentum, end.log_density)
+        weight, ending = weight_of_step(energy, kinetic_energy(tuning.metric, end.momentum), end.log_density)
         has_ended = ending != Ending.GOOD
         ratio = jnp.where(has_ended, 0, acceptance_of(weight))
         is_complete = (num_steps >= (1 if tuning.num_steps is None else tuning.num_steps)) | tuning.is_probe
@@ -191,4 +192,4 @@ class ChEES(AbstractPopulation):
         """See `AbstractPopulation.seen`."""
         start, end, weight = before.point.position.free, after.end, moves.astype(info.acceptance.dtype)
         assert tuning.num_steps is not None
-        return Moves(start, end.position, end.momentum, info.acceptance, weight, tuning.num_steps)
+        return Moves(start, end.position, end.momentum.vector, info.acceptance, weight, tuning.num_steps)

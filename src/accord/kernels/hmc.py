@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..adaptation.hamiltonian import Hamiltonian
-from ..adaptation.metric import MetricForm
+from ..adaptation.metric import MetricForm, rank_for
 from ..adaptation.tuning import Tuning
 from ..core import keys
 from ..core.options import checks_fields
@@ -28,10 +28,10 @@ from .base import (
     weight_of_step,
 )
 from .integrator import PhasePoint, drift, kicked
+from .momentum import Momentum, force_at, kinetic_energy, thrown
 from .options import check_trajectory, check_tuning
 from .point import Point
 from .rarely import Rarely, refreshed
-from .vectors import inner
 
 # Streams of random numbers within one draw.
 _MOMENTUM, _LENGTH, _ACCEPT = 0, 1, 2
@@ -58,7 +58,7 @@ class HMCState(AbstractState):
 class _Pending:
     """A step between its two halves: the momentum half way, and energy and length of the trajectory."""
 
-    half: Float[Array, " dim"]
+    half: Momentum
     energy: Float[Array, ""]
     length: Int[Array, ""]
 
@@ -111,9 +111,10 @@ class HMC(AbstractKernel):
         """See `AbstractKernel.init`."""
         zero: Any = np.zeros((), point.position.free.dtype)
         count: Any = np.zeros((), np.int32)
-        row: Any = np.zeros_like(point.position.free)
         is_fresh: Any = np.ones((), bool)
-        end = PhasePoint(point.position.free, row, row, row, zero)
+        free: Any = point.position.free
+        rest = Momentum.at_rest(len(free), rank_for(len(free), self.metric), free.dtype)
+        end = PhasePoint(free, rest, rest, np.zeros_like(free), zero)
         return HMCState(point, is_fresh, end, zero, count, count)
 
     def ask(
@@ -121,22 +122,26 @@ class HMC(AbstractKernel):
     ) -> tuple[Position, _Pending]:
         """See `AbstractKernel.ask`."""
         point, is_fresh, dtype = state.point, state.is_fresh, state.energy.dtype
-        momentum = refreshed(is_fresh, key, _MOMENTUM, state.end.momentum, rarely)
+        noise = refreshed(is_fresh, key, _MOMENTUM, state.end.momentum.vector, rarely)
 
         def begin(old: tuple[PhasePoint, Array, Array]) -> tuple[PhasePoint, Array, Array]:
-            momentum = old[0].momentum
+            metric, momentum = tuning.metric, thrown(tuning.metric, old[0].momentum)
             u = keys.uniform(key, jnp.uint32(0), jnp.uint32(_LENGTH), dtype)
             length = jnp.ceil(2 * self.trajectory_length * u / tuning.step_size)
             length = jnp.clip(length, 1, self.max_steps).astype(jnp.int32)
-            energy = 0.5 * inner(momentum, momentum) - point.log_density
-            force = tuning.metric.pull(point.gradient)
+            energy = kinetic_energy(metric, momentum) - point.log_density
+            force = force_at(metric, point.gradient, momentum)
             return (
                 PhasePoint(point.position.free, momentum, force, point.gradient, point.log_density),
                 energy,
                 length,
             )
 
-        old = (replace(state.end, momentum=momentum), state.energy, state.length)
+        old = (
+            replace(state.end, momentum=replace(state.end.momentum, vector=noise)),
+            state.energy,
+            state.length,
+        )
         end, energy, length = rarely(is_fresh, begin, old)
         position, half = drift(tuning.metric, tuning.step_size, end.position, end.momentum, end.force)
         return replace(point.position, free=position), _Pending(half, energy, length)
@@ -154,7 +159,7 @@ class HMC(AbstractKernel):
         energy, length, dtype = pending.energy, pending.length, state.energy.dtype
         num_steps = jnp.where(state.is_fresh, 0, state.num_steps) + 1
         end = kicked(tuning.metric, tuning.step_size, pending.half, point)
-        weight, ending = weight_of_step(energy, end.momentum, end.log_density)
+        weight, ending = weight_of_step(energy, kinetic_energy(tuning.metric, end.momentum), end.log_density)
         ratio = acceptance_of(weight)
         is_complete = (ending != Ending.GOOD) | (num_steps >= length) | tuning.is_probe
         u_accept = keys.uniform(key, jnp.uint32(0), jnp.uint32(_ACCEPT), dtype)

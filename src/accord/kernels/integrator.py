@@ -4,6 +4,7 @@ from jaxtyping import Array, Float
 
 from ..adaptation.metric.metric import Metric
 from ..core.tree import node
+from .momentum import Momentum, force_at, velocity
 from .point import Point
 
 
@@ -11,13 +12,13 @@ from .point import Point
 class PhasePoint:
     """A position with its momentum, log density and gradient.
 
-    **Fields**: `position` and `gradient` in unconstrained space, `momentum` and `force` (the gradient pulled back) in
-    whitened space, each of shape `(dim,)`; `log_density`, shape `()`.
+    **Fields**: `position` and `gradient` in unconstrained space, shape `(dim,)`; `momentum` and `force` (the gradient
+    pulled back); `log_density`, shape `()`.
     """
 
     position: Float[Array, " dim"]
-    momentum: Float[Array, " dim"]
-    force: Float[Array, " dim"]
+    momentum: Momentum
+    force: Momentum
     gradient: Float[Array, " dim"]
     log_density: Float[Array, ""]
 
@@ -26,20 +27,20 @@ def drift(
     metric: Metric,
     step: Float[Array, ""],
     position: Float[Array, " dim"],
-    momentum: Float[Array, " dim"],
-    force: Float[Array, " dim"],
-) -> tuple[Float[Array, " dim"], Float[Array, " dim"]]:
+    momentum: Momentum,
+    force: Momentum,
+) -> tuple[Float[Array, " dim"], Momentum]:
     """Begin a leapfrog step of a signed size, up to its gradient: return the next position, and momentum half way.
 
     **Source**: Neal (2011), "MCMC using Hamiltonian dynamics", section 5.2.3.3, in coordinates whitened by `metric`.
     """
-    half = momentum + 0.5 * step * force
-    return position + step * metric.push(half), half
+    half = momentum + force.times(0.5 * step)
+    return position + step * velocity(metric, half), half
 
 
-def kicked(metric: Metric, step: Float[Array, ""], half: Float[Array, " dim"], point: Point) -> PhasePoint:
+def kicked(metric: Metric, step: Float[Array, ""], half: Momentum, point: Point) -> PhasePoint:
     """End a leapfrog step, of which `drift` gave the momentum half way, where it arrived."""
-    force = metric.pull(point.gradient)
+    force = force_at(metric, point.gradient, half)
     return PhasePoint(
-        point.position.free, half + 0.5 * step * force, force, point.gradient, point.log_density
+        point.position.free, half + force.times(0.5 * step), force, point.gradient, point.log_density
     )

@@ -15,9 +15,9 @@ from ..core.stats import Info, Stat
 from ..core.tree import node
 from .base import ACCEPTANCE_RATE, STEP_SIZE, AbstractKernel, Standing, stats_of, weight_of_step
 from .integrator import drift, kicked
+from .momentum import Momentum, force_at, kinetic_energy
 from .options import check_tuning
 from .point import Point
-from .vectors import inner
 
 _MOMENTUM, _ACCEPT = 0, 1  # streams of random numbers
 
@@ -27,7 +27,7 @@ class _Pending:
     """A step between its two halves: the energy at its start, and the momentum half way."""
 
     energy: Float[Array, ""]
-    half: Float[Array, " dim"]
+    half: Momentum
 
 
 @checks_fields
@@ -68,9 +68,9 @@ class MALA(AbstractKernel):
     def ask(self, key: Any, state: Standing, tuning: Any, rarely: Any) -> Any:
         """See `AbstractKernel.ask`."""
         point, position = state.point, state.point.position
-        force = tuning.metric.pull(point.gradient)
-        momentum = keys.normal(key, force.shape[0], _MOMENTUM, force.dtype)
-        energy = 0.5 * inner(momentum, momentum) - point.log_density
+        momentum = Momentum(keys.normal(key, position.free.shape[0], _MOMENTUM, position.free.dtype))
+        force = force_at(tuning.metric, point.gradient, momentum)
+        energy = kinetic_energy(tuning.metric, momentum) - point.log_density
         free, half = drift(tuning.metric, tuning.step_size, position.free, momentum, force)
         return replace(position, free=free), _Pending(energy, half)
 
@@ -79,6 +79,7 @@ class MALA(AbstractKernel):
     ) -> Any:
         """See `AbstractKernel.tell`."""
         end = kicked(tuning.metric, tuning.step_size, pending.half, point)
-        log_ratio, ending = weight_of_step(pending.energy, end.momentum, point.log_density)
+        kinetic = kinetic_energy(tuning.metric, end.momentum)
+        log_ratio, ending = weight_of_step(pending.energy, kinetic, point.log_density)
         moved, ratio, _ = state.decided(key, _ACCEPT, point, log_ratio, tuning.is_probe)
         return moved, Info(jnp.ones((), bool), ratio, ending, stats_of(ratio, tuning.step_size))

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..adaptation.hamiltonian import Hamiltonian
-from ..adaptation.metric import MetricForm
+from ..adaptation.metric import MetricForm, rank_for
 from ..adaptation.tuning import Tuning
 from ..core import keys
 from ..core.errors import OptionError
@@ -38,11 +38,11 @@ from .base import (
 )
 from .entries import Entries, entries_of, item_at, stepped
 from .integrator import PhasePoint, drift, kicked
+from .momentum import Momentum, force_at, kinetic_energy, thrown
 from .options import check_trajectory, check_tuning
 from .places import Places
 from .point import Point
 from .rarely import Rarely, refreshed
-from .vectors import inner
 
 # Streams of random numbers within one draw; those of jumps are counted by the turn.
 _MOMENTUM, _LENGTH, _ACCEPT, _TIME, _VALUE, _WAY, _JUMP = range(7)
@@ -98,7 +98,7 @@ class _Pending:
     is_turn: Bool[Array, ""]
     turn: Int[Array, ""]
     whole: Int[Array, " count"]
-    half: Float[Array, " dim"]
+    half: Momentum
 
 
 @checks_fields
@@ -179,11 +179,12 @@ class MixedHMC(AbstractKernel):
         """See `AbstractKernel.init`."""
         zero: Any = np.zeros((), point.position.free.dtype)
         count: Any = np.zeros((), np.int32)
-        row: Any = np.zeros_like(point.position.free)
         is_fresh: Any = np.ones((), bool)
         times: Any = np.zeros(self._num_turns, zero.dtype)
         whole: Any = point.position.whole
-        end = PhasePoint(point.position.free, row, row, row, zero)
+        free: Any = point.position.free
+        rest = Momentum.at_rest(len(free), rank_for(len(free), self.metric), free.dtype)
+        end = PhasePoint(free, rest, rest, np.zeros_like(free), zero)
         path = _Path(end, whole, zero, zero, count, count, times, count, count)
         return MixedHMCState(point, is_fresh, point.position, count, path)
 
@@ -191,8 +192,9 @@ class MixedHMC(AbstractKernel):
         self, key: UInt32[Array, " 2"], state: MixedHMCState, tuning: Tuning, rarely: Rarely
     ) -> tuple[Position, _Pending]:
         """See `AbstractKernel.ask`: where an entry would jump, or the end of the next leapfrog step."""
-        momentum = refreshed(state.is_fresh, key, _MOMENTUM, state.path.end.momentum, rarely)
-        old = replace(state.path, end=replace(state.path.end, momentum=momentum))
+        rest = state.path.end.momentum
+        noise = refreshed(state.is_fresh, key, _MOMENTUM, rest.vector, rarely)
+        old = replace(state.path, end=replace(state.path.end, momentum=replace(rest, vector=noise)))
         path = rarely(state.is_fresh, lambda path: self._begun(key, path, state.point, tuning), old)
         soonest, numbers = jnp.min(path.times), jnp.arange(self._num_turns, dtype=jnp.int32)
         # `argmin` reduces two arrays at once, for which XLA cannot make a piece of machine code.
@@ -209,12 +211,13 @@ class MixedHMC(AbstractKernel):
 
     def _begun(self, key: Any, path: _Path, point: Point, tuning: Tuning) -> _Path:
         """Begin a trajectory with a momentum that is drawn: draw its length, and when entries have their turns."""
-        momentum, dtype = path.end.momentum, path.energy.dtype
+        metric, dtype = tuning.metric, path.energy.dtype
+        momentum = thrown(metric, path.end.momentum)
         u = keys.uniform(key, jnp.uint32(0), jnp.uint32(_LENGTH), dtype)
         length = jnp.ceil(2 * self.trajectory_length * u / tuning.step_size)
         counters = jnp.arange(path.times.shape[0], dtype=jnp.uint32)
-        energy = 0.5 * inner(momentum, momentum) - point.log_density
-        force, none, whole = tuning.metric.pull(point.gradient), jnp.int32(0), point.position.whole
+        energy = kinetic_energy(metric, momentum) - point.log_density
+        force, none, whole = force_at(metric, point.gradient, momentum), jnp.int32(0), point.position.whole
         assert whole is not None
         return _Path(
             PhasePoint(point.position.free, momentum, force, point.gradient, point.log_density),
@@ -276,7 +279,7 @@ class MixedHMC(AbstractKernel):
             path.num_jumps + is_jump,
         )
 
-        weight, at_step = weight_of_step(energy, end.momentum, end.log_density)
+        weight, at_step = weight_of_step(energy, kinetic_energy(tuning.metric, end.momentum), end.log_density)
         ratio = acceptance_of(weight)
         is_whole_path = (num_steps >= path.length) & (num_turns >= all_turns)
         is_complete = (at_step != Ending.GOOD) | is_whole_path | is_probe

@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from ..adaptation.hamiltonian import Hamiltonian
-from ..adaptation.metric import MetricForm
+from ..adaptation.metric import MetricForm, rank_for
 from ..adaptation.tuning import Tuning
 from ..core import keys
 from ..core.errors import OptionError
@@ -33,11 +34,11 @@ from .base import (
     weight_of_step,
 )
 from .integrator import drift, kicked
+from .momentum import Momentum, force_at, kinetic_energy, thrown
 from .options import check_tuning
 from .point import Point
 from .rarely import Rarely, refreshed
 from .trajectory import Checkpoints, is_turning
-from .vectors import inner
 
 # Streams of random numbers within one draw. The directions of its doublings are a word of its key.
 _MOMENTUM, _CHOICE = 0, 1
@@ -50,8 +51,8 @@ class End:
     """One end of a trajectory; vectors of shape `(dim,)`."""
 
     position: Float[Array, " dim"]
-    momentum: Float[Array, " dim"]
-    force: Float[Array, " dim"]
+    momentum: Momentum
+    force: Momentum
 
 
 @node
@@ -63,8 +64,8 @@ class Tree:
 
     near: End  # newest leaf; it becomes the end to grow from when a subtree begins
     far: End
-    joint: Float[Array, " dim"]  # momentum of the leaf that the subtree grows from
-    total: Float[Array, " dim"]  # sum of momenta, without the subtree that is growing
+    joint: Momentum  # momentum of the leaf that the subtree grows from
+    total: Momentum  # sum of momenta, without the subtree that is growing
     log_weight: Float[Array, ""]  # log of the summed weights, likewise
     energy: Float[Array, ""]  # at the start
     depth: Int[Array, ""]
@@ -80,7 +81,7 @@ class Subtree:
     leaf: Int[Array, ""]  # how many leaves it has
     proposal: Point
     log_weight: Float[Array, ""]
-    total: Float[Array, " dim"]
+    total: Momentum
     checkpoints: Checkpoints
 
 
@@ -89,7 +90,7 @@ class _Pending:
     """A step between its two halves: the tree that it is made for, the momentum half way, and its signed size."""
 
     tree: Tree
-    half: Float[Array, " dim"]
+    half: Momentum
     step: Float[Array, ""]
 
 
@@ -172,12 +173,13 @@ class NUTS(AbstractKernel):
         zero: Any = np.zeros((), dtype)
         count: Any = np.zeros((), np.int32)
         row: Any = np.zeros(dim, dtype)
+        rest = Momentum.at_rest(dim, rank_for(dim, self.metric), dtype)
         bits: Any = np.zeros((), np.uint32)
         is_fresh: Any = np.ones((), bool)
-        end = End(row, row, row)
-        tree = Tree(end, end, row, row, zero, zero, count, bits, count, zero)
-        edges = Checkpoints.empty(self.max_tree_depth, dim, dtype)
-        subtree = Subtree(count, point, zero, row, edges)
+        end = End(row, rest, rest)
+        tree = Tree(end, end, rest, rest, zero, zero, count, bits, count, zero)
+        edges = Checkpoints.empty(self.max_tree_depth, rest)
+        subtree = Subtree(count, point, zero, rest, edges)
         return NUTSState(point, is_fresh, tree, subtree)
 
     def ask(
@@ -204,21 +206,23 @@ class NUTS(AbstractKernel):
         is_first = old.leaf == 0
         dtype = tree.energy.dtype
         new = kicked(tuning.metric, pending.step, pending.half, point)
-        weight, ending = weight_of_step(tree.energy, new.momentum, new.log_density)
+        metric = tuning.metric
+        kinetic = kinetic_energy(metric, new.momentum)
+        weight, ending = weight_of_step(tree.energy, kinetic, new.log_density)
         is_invalid = ending != Ending.GOOD
         num_steps = tree.num_steps + 1
         acceptance = tree.acceptance + acceptance_of(weight)
 
         # Add the leaf to the subtree; within it, every leaf is chosen in proportion to its weight.
         u_leaf, u_subtree = keys.uniforms(key, num_steps.astype(jnp.uint32), jnp.uint32(_CHOICE), dtype)
-        total = jnp.where(is_first, new.momentum, old.total + new.momentum)
+        total = where(is_first, new.momentum, old.total + new.momentum)
         log_weight = jnp.where(is_first, weight, jnp.logaddexp(old.log_weight, weight))
         is_chosen = is_first | (jnp.log(u_leaf) < weight - log_weight)
         proposal = rarely.replace(is_chosen, point, old.proposal)
         edges = old.checkpoints.record(old.leaf, new.momentum, total, rarely)
         is_odd = old.leaf % 2 == 1
         turns_inside = rarely(
-            is_odd, lambda _: edges.is_turning(old.leaf, new.momentum, total), jnp.zeros((), bool)
+            is_odd, lambda _: edges.is_turning(metric, old.leaf, new.momentum, total), jnp.zeros((), bool)
         )
         edges = edges.precede(old.leaf, new.momentum, is_odd & ~turns_inside, rarely)
         leaf = old.leaf + 1
@@ -228,12 +232,13 @@ class NUTS(AbstractKernel):
         is_swapped = is_full & (jnp.log(u_subtree) < log_weight - tree.log_weight)
         taken = rarely(is_swapped, lambda _: proposal, state.point)
 
-        def join(joined: tuple[Array, Array]) -> tuple[Array, Array]:
-            before, first, far = joined[0], edges.first[0], tree.far.momentum
+        def join(joined: tuple[Momentum, Array]) -> tuple[Momentum, Array]:
+            before, far = joined[0], tree.far.momentum
+            first = jax.tree.map(lambda rows: rows[0], edges.first)
             turns = (
-                is_turning(far, new.momentum, before + total)
-                | is_turning(far, first, before + first)
-                | is_turning(tree.joint, new.momentum, total + tree.joint)
+                is_turning(metric, far, new.momentum, before + total)
+                | is_turning(metric, far, first, before + first)
+                | is_turning(metric, tree.joint, new.momentum, total + tree.joint)
             )
             return before + total, turns
 
@@ -276,16 +281,17 @@ class NUTS(AbstractKernel):
 def _begin(key: Any, state: NUTSState, tuning: Tuning, rarely: Rarely) -> Tree:
     """Return the tree to grow: the one of the state, or a new one of one leaf if the last draw is complete."""
     point, is_fresh, tree = state.point, state.is_fresh, state.tree
-    momentum = refreshed(is_fresh, key, _MOMENTUM, tree.near.momentum, rarely)
+    noise = refreshed(is_fresh, key, _MOMENTUM, tree.near.momentum.vector, rarely)
 
     def begin(old: Tree) -> Tree:
-        momentum = old.near.momentum
-        zero, count = jnp.zeros((), momentum.dtype), jnp.zeros((), jnp.int32)
-        energy = 0.5 * inner(momentum, momentum) - point.log_density
-        end = End(point.position.free, momentum, tuning.metric.pull(point.gradient))
+        metric, momentum = tuning.metric, thrown(tuning.metric, old.near.momentum)
+        zero, count = jnp.zeros((), noise.dtype), jnp.zeros((), jnp.int32)
+        energy = kinetic_energy(metric, momentum) - point.log_density
+        end = End(point.position.free, momentum, force_at(metric, point.gradient, momentum))
         return Tree(end, end, old.joint, momentum, zero, energy, count, key[0], count, zero)
 
-    return rarely(is_fresh, begin, replace(tree, near=replace(tree.near, momentum=momentum)))
+    near = replace(tree.near, momentum=replace(tree.near.momentum, vector=noise))
+    return rarely(is_fresh, begin, replace(tree, near=near))
 
 
 def _facing(tree: Tree, is_first: Bool[Array, ""], rarely: Rarely) -> Tree:
@@ -293,7 +299,7 @@ def _facing(tree: Tree, is_first: Bool[Array, ""], rarely: Rarely) -> Tree:
     # The first doubling has no earlier one: both ends are the same.
     is_other = _direction(tree, tree.depth) != _direction(tree, jnp.maximum(tree.depth - 1, 0))
 
-    def turn(ends: tuple[End, End, Array]) -> tuple[End, End, Array]:
+    def turn(ends: tuple[End, End, Momentum]) -> tuple[End, End, Momentum]:
         near, far, _ = ends
         near, far = where(is_other, (far, near), (near, far))
         return near, far, near.momentum

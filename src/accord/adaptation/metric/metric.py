@@ -69,6 +69,41 @@ class Metric:
         """Map an unconstrained gradient to whitened space: A' g."""
         return self._stretch(self.scale * gradient)
 
+    @staticmethod
+    def splits(dim: int, rank: int) -> bool:
+        """Return whether momenta are worth keeping with their components along the directions: `kernels/momentum.py`.
+
+        In few dimensions reading the directions costs little.
+        """
+        return rank > 0 and dim > _MAX_SUMMED_DIM
+
+    @property
+    def excess(self) -> Float[Array, " rank"]:
+        """What B squared has beside the identity: I + factor diag(excess) factor'."""
+        return self.stretch * (2 + self.stretch)
+
+    def components(self, vector: Float[Array, " dim"]) -> Float[Array, " rank"]:
+        """Compute the components of a scaled vector along the directions, zeros if they are not used."""
+        none = jnp.zeros_like(self.stretch)
+        return jax.lax.cond(self.is_diagonal, lambda _: none, lambda v: jnp.dot(v, self.factor), vector)
+
+    def push_split(self, vector: Float[Array, " dim"], along: Float[Array, " rank"]) -> Float[Array, " dim"]:
+        """Map a scaled direction with its components to unconstrained space: A B r, where `push` takes y = B r."""
+
+        def squared(vector: Array) -> Array:
+            return vector + jnp.dot(self.factor, self.excess * along)
+
+        return self.scale * jax.lax.cond(self.is_diagonal, lambda v: v, squared, vector)
+
+    def unstretch(self, y: Float[Array, " dim"]) -> Float[Array, " dim"]:
+        """Map a whitened direction to scaled space: B^-1 y."""
+        shrink = -self.stretch / (1 + self.stretch)
+
+        def along(y: Array) -> Array:
+            return y + jnp.dot(self.factor, shrink * jnp.dot(y, self.factor))
+
+        return jax.lax.cond(self.is_diagonal, lambda y: y, along, y)
+
     def _stretch(self, y: Float[Array, " dim"]) -> Float[Array, " dim"]:
         if self.factor.shape[-1] == 0:
             return y

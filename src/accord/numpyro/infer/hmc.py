@@ -12,7 +12,7 @@ from jax.core import Tracer
 from jax.flatten_util import ravel_pytree
 
 from ... import infer
-from ...adaptation.metric import Metric
+from ...adaptation.metric import Metric, rank_for
 from ...adaptation.tuning import Tuning
 from ...core.errors import ModelError, OptionError
 from ...core.position import Position
@@ -200,7 +200,8 @@ def _moved(kernel: AbstractKernel, potential: Callable[[Any], Any], state: HMCSt
     key, own = jax.random.split(state.rng_key)
     words = jax.random.bits(own, (2,), jnp.uint32)
     learnt = state.adapt_state
-    none = Metric.diagonal(np.ones(flat.shape[0], flat.dtype), 0)
+    dim = flat.shape[0]
+    none = Metric.diagonal(np.ones(dim, flat.dtype), rank_for(dim, "diagonal"))
     metric = replace(none, scale=jnp.sqrt(learnt.inverse_mass_matrix), is_diagonal=jnp.asarray(True))
     tuning = Tuning(learnt.step_size, metric, jnp.asarray(False), jnp.asarray(False))
 
