@@ -6,6 +6,7 @@ from typing import Any
 
 from accord import handlers, infer, reparam
 from accord.core.notice import Notice
+from cold import PROPER
 
 DRAWS = 1000  # of each chain by default
 MOST = 20  # times as many draws as by default
@@ -13,6 +14,7 @@ LONGER = 4  # times as many where a notice asks for more draws without a number
 TARGET = 0.99
 
 _SAMPLER = re.compile(r"`infer\.sample\(model, (infer\.\w+\(.*?\))\)`")
+_PROPER = re.compile(r"[Gg]ive '(.+?)' a proper prior, with which `(infer\.\w+\(.*?\))`")
 _LINE = re.compile(r"`(handlers\.reparam\(model, .+?\))`")
 _RELABEL = re.compile(r"`(infer\.relabel\(draws, .+?\))`")
 _TIMES = re.compile(r"about (\d+) times as many draws")
@@ -40,9 +42,9 @@ def has_more_to_do(notices: Sequence[Notice]) -> bool:
 def cure(model: Any, notices: Sequence[Notice]) -> tuple[Any, dict[str, Any], str]:
     """Return the model and the options of `infer.sample` that the remedies ask for, and what was done, in words.
 
-    A line that reparameterises goes before all else, then one that names a sampler. Without any, the acceptance target
-    is raised where draws diverged or chains stayed in place, and there are more draws where chains disagree or
-    effective draws are few.
+    A line that reparameterises goes before all else, then one that names a sampler, perhaps with the proper priors that
+    it needs, for a model that is also written with these. Without any, the acceptance target is raised where draws
+    diverged or chains stayed in place, and there are more draws where chains disagree or effective draws are few.
     """
     lines = dict.fromkeys(line for notice in notices for line in _LINE.findall(notice.remedy))
     if lines:
@@ -51,9 +53,14 @@ def cure(model: Any, notices: Sequence[Notice]) -> tuple[Any, dict[str, Any], st
         return model, {}, ", then ".join(f"`{line}`" for line in lines)
     # How many more draws the notices ask for says nothing of chains that do not change modes.
     samplers = [line for notice in notices for line in _SAMPLER.findall(notice.remedy)]
+    needing = [found for notice in notices for found in _PROPER.findall(notice.remedy)]
+    first = ""
+    if needing and model.name in PROPER:
+        model, first = PROPER[model.name](**model.arguments), f"a proper prior for {needing[0][0]}, then "
+        samplers = [needing[0][1]]
     if samplers:
         options = {"sampler": eval(samplers[0], {"infer": infer}), "draws": LONGER * DRAWS, "warmup": DRAWS}
-        return model, options, f"`{samplers[0]}`, warmup={options['warmup']}, draws={options['draws']}"
+        return model, options, f"{first}`{samplers[0]}`, warmup={options['warmup']}, draws={options['draws']}"
     options: dict[str, Any] = {}
     done = []
     serious = [notice for notice in notices if notice.severity != "info"]

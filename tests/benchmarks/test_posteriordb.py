@@ -222,6 +222,20 @@ def test_a_cure_does_what_the_notices_say():
     assert words == "`infer.Tempered()`, warmup=1000, draws=4000"
 
 
+def test_a_cure_takes_the_model_with_proper_priors_that_a_sampler_needs():
+    from cold import mixture_of_normals
+    from cures import cure
+
+    model = mixture_of_normals()
+    remedy = "Give 'first' a proper prior, with which `infer.Tempered()` moves between modes."
+    other, options, words = cure(model, [Notice("error", "chains_apart", "", remedy)])
+    assert words == "a proper prior for first, then `infer.Tempered()`, warmup=1000, draws=4000"
+    assert isinstance(options["sampler"], infer.Tempered)
+    mine, theirs = (ac.LogDensity.from_model(each) for each in (model, other))
+    position = np.random.default_rng(0).normal(size=mine.dim)
+    np.testing.assert_allclose(theirs(position) - mine(position), np.log(6))  # the orders of three components
+
+
 def test_a_cure_relabels_what_a_notice_says_has_changed_places():
     from cures import has_more_to_do, relabelled
 

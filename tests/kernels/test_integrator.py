@@ -32,7 +32,12 @@ TARGETS: dict[str, Callable[[], Case]] = {"normal": lambda: normal(CORRELATED), 
 
 
 def leapfrog(
-    target: Callable[[Any], Any], metric: Metric, step: Any, position: Any, momentum: Momentum, force: Momentum
+    target: Callable[[Any], Any],
+    metric: Metric,
+    step: Any,
+    position: Any,
+    momentum: Momentum,
+    force: Momentum,
 ) -> PhasePoint:
     """Make a whole step, as the program does around its evaluation."""
     position, half = drift(metric, step, position, momentum, force)
@@ -68,7 +73,9 @@ def test_a_step_back_undoes_a_step(metric: str, target: str) -> None:
     assert np.max(np.abs(end.position - start.position)) > 0.1
     for way_back in (_integrate(case, it, end, -0.1, 50), _integrate(case, it, _reversed(end), 0.1, 50)):
         np.testing.assert_allclose(way_back.position, start.position, atol=1e-10)
-        np.testing.assert_allclose(np.abs(way_back.momentum.vector), np.abs(start.momentum.vector), atol=1e-10)
+        np.testing.assert_allclose(
+            np.abs(way_back.momentum.vector), np.abs(start.momentum.vector), atol=1e-10
+        )
 
 
 @each_metric
@@ -103,7 +110,9 @@ def test_a_step_keeps_volume(metric: str, target: str) -> None:
 @each_target
 def test_a_step_of_zero_evaluates_where_it_stands(target: str) -> None:
     case, it = TARGETS[target](), dense_metric(3)
-    end = leapfrog(case.evaluate, it, jnp.asarray(0.0), START, Momentum(jnp.asarray(MOMENTUM)), Momentum(jnp.zeros(3)))
+    end = leapfrog(
+        case.evaluate, it, jnp.asarray(0.0), START, Momentum(jnp.asarray(MOMENTUM)), Momentum(jnp.zeros(3))
+    )
     value, gradient = case.numpy(START)
     np.testing.assert_array_equal(end.position, START)
     np.testing.assert_allclose(end.log_density, value, rtol=1e-14)

@@ -16,7 +16,8 @@ METRICS: dict[str, Callable[[], Metric]] = {
     "dense": lambda: dense_metric(DIM),
     "diagonal": lambda: Metric.diagonal(np.linspace(0.5, 2, DIM), RANK),
     "diagonal that ignores its directions": lambda: Metric(
-        *(getattr(low_rank_metric(DIM, RANK), name) for name in ("scale", "factor", "stretch")), np.bool_(True)
+        *(getattr(low_rank_metric(DIM, RANK), name) for name in ("scale", "factor", "stretch")),
+        np.bool_(True),
     ),
     "no room for directions": lambda: diagonal_metric(DIM),
 }
@@ -44,7 +45,9 @@ def test_a_split_momentum_is_the_whitened_one_in_other_coordinates(metric: Metri
 
     np.testing.assert_allclose(velocity(metric, kicked), transform @ expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(product(metric, kicked, second), expected @ other, rtol=1e-12)
-    np.testing.assert_allclose(product(metric, kicked - second, force), (expected - other) @ pushed, rtol=1e-12)
+    np.testing.assert_allclose(
+        product(metric, kicked - second, force), (expected - other) @ pushed, rtol=1e-12
+    )
     np.testing.assert_allclose(kinetic_energy(metric, kicked), 0.5 * expected @ expected, rtol=1e-12)
 
 
