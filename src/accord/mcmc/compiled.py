@@ -210,7 +210,7 @@ def compile_programs(
             np.int32(0),
             np.int32(0),
         )
-        arguments = _advance_arguments(program_kernel, given, plan)
+        arguments = _advance_arguments(plan.kernel, given, plan)
         # Without their names: a model whose arguments are called otherwise may share the program.
         unnamed = place.shapes_of_data(columns.shapes(data), cut)
         arguments, drawn = place.shapes((arguments, drawn))
