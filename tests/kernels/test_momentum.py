@@ -59,7 +59,9 @@ def _thrown(metric: Metric, rest: Momentum, noise: np.ndarray) -> Momentum:
     return thrown(metric, Momentum(jnp.asarray(noise), rest.along))
 
 
-SAMPLERS = [kernel(metric=form) for kernel in (NUTS, HMC) for form in ("diagonal", "low_rank", "dense", "auto")]
+SAMPLERS = [
+    kernel(metric=form) for kernel in (NUTS, HMC) for form in ("diagonal", "low_rank", "dense", "auto")
+]
 
 
 @pytest.mark.parametrize("sampler", [*SAMPLERS, Gibbs({"x": NUTS(metric="dense")})], ids=repr)

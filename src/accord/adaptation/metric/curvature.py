@@ -30,8 +30,10 @@ _STEEP = (
     12.0  # a remainder from which on, where several draws diverged, steep places held chains up all the same
 )
 
+_SLOW = 0.55  # E-BFMI of a window, below which smaller steps hardly help: energy mixes slowly with any step
+
 _TARGET = 0.8  # of the mean acceptance statistic; Stan's
-_TARGET_CURVED, _TARGET_STEEP = 0.97, 0.985
+_TARGET_BENT, _TARGET_CURVED, _TARGET_STEEP = 0.9, 0.95, 0.985
 
 
 class Care(IntEnum):
@@ -100,7 +102,12 @@ def target_accept(choice: Choice, asked: float | None) -> float:
     """Return the target of the mean acceptance statistic: `asked`, or what the chain's last choice calls for."""
     if asked is not None:
         return asked
-    return {Care.NONE: _TARGET, Care.SOME: _TARGET_CURVED, Care.MUCH: _TARGET_STEEP}[care(choice, None)]
+    level = care(choice, None)
+    if level == Care.NONE:
+        return _TARGET_BENT if choice.remainder > _STRAIGHT else _TARGET
+    if level == Care.MUCH:
+        return _TARGET_STEEP
+    return _TARGET_BENT if choice.e_bfmi < _SLOW else _TARGET_CURVED
 
 
 def _needs_care(choice: Choice) -> bool:
