@@ -64,8 +64,9 @@ def test_what_is_asked_for_is_what_is_aimed_at() -> None:
     assert target_accept(bent, None) == 0.95
     assert target_accept(Choice(), None) == target_accept(Choice("dense"), None) == 0.8
     assert care(bent, None) == Care.SOME
-    # Where energy mixes slowly, as in a funnel, smaller steps hardly help.
+    # Where energy mixes slowly, as in a funnel, smaller steps hardly help, but in its neck, where draws diverge.
     assert target_accept(replace(bent, e_bfmi=0.3), None) == 0.9
+    assert target_accept(replace(bent, e_bfmi=0.3, has_diverged=True), None) == 0.97
     assert target_accept(replace(bent, e_bfmi=0.8), None) == 0.95
     assert target_accept(Choice.stored(replace(bent, e_bfmi=0.3).arrays()), None) == 0.9
     assert care(bent, 0.97) == care(Choice(), None) == Care.NONE

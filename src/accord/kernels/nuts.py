@@ -118,7 +118,7 @@ class NUTS(AbstractKernel):
 
     **Fields**
     - `target_accept`: target of step size adaptation: the mean acceptance statistic; in (0, 1). Raise it towards 0.99
-      if draws diverge: steps become smaller and draws more expensive. None: 0.8, or under `metric="auto"` 0.9 to 0.95
+      if draws diverge: steps become smaller and draws more expensive. None: 0.8, or under `metric="auto"` 0.9 to 0.97
       for a chain that finds its posterior curved, 0.985 for one that finds it strongly curved, with still shorter steps
       in every 16th or eighth draw, so that no steep place holds it. `draws.tuning` has what was used.
     - `metric`: the form of the metric (inverse mass matrix): `"diagonal"`, a scale for each coordinate; `"low_rank"`,

@@ -33,7 +33,7 @@ _STEEP = (
 _SLOW = 0.55  # E-BFMI of a window, below which smaller steps hardly help: energy mixes slowly with any step
 
 _TARGET = 0.8  # of the mean acceptance statistic; Stan's
-_TARGET_BENT, _TARGET_CURVED, _TARGET_STEEP = 0.9, 0.95, 0.985
+_TARGET_BENT, _TARGET_CURVED, _TARGET_NARROW, _TARGET_STEEP = 0.9, 0.95, 0.97, 0.985
 
 
 class Care(IntEnum):
@@ -107,7 +107,10 @@ def target_accept(choice: Choice, asked: float | None) -> float:
         return _TARGET_BENT if choice.remainder > _STRAIGHT else _TARGET
     if level == Care.MUCH:
         return _TARGET_STEEP
-    return _TARGET_BENT if choice.e_bfmi < _SLOW else _TARGET_CURVED
+    if choice.e_bfmi < _SLOW:
+        # But where draws diverge: in the neck of a funnel, as of a centred hierarchy of few groups, chains get stuck.
+        return _TARGET_NARROW if choice.has_diverged else _TARGET_BENT
+    return _TARGET_CURVED
 
 
 def _needs_care(choice: Choice) -> bool:
