@@ -10,7 +10,10 @@ from typing import Any
 from database import Database, read_data
 
 HERE = Path(__file__).resolve().parent
-SIMULATED = "cold"  # the module of models with data of their own; its entries are called, and take nothing
+SIMULATED = (
+    "cold",
+    "fresh",
+)  # modules of models with data of their own; entries are called, and take nothing
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def problems(database: Database) -> dict[str, Problem]:
             data = database.data_file(about["data_name"])
             reference = about.get("reference_posterior_name")
             found[name] = Problem(name, modules[model], model, data, reference)
-    simulated = modules_of([SIMULATED]) if (HERE / f"{SIMULATED}.py").exists() else {}
+    simulated = modules_of(SIMULATED)
     return found | {
         f"simulated-{model}": Problem(f"simulated-{model}", module, model, None)
         for model, module in simulated.items()
