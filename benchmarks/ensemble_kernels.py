@@ -14,6 +14,7 @@ from accord.adaptation.ensemble import Moves
 from accord.adaptation.metric import Metric
 from accord.core.position import Position
 from accord.kernels.integrator import drift, kicked
+from accord.kernels.momentum import Momentum
 from accord.kernels.point import Point
 from ensemble_lengths import unstretched
 
@@ -47,11 +48,12 @@ class Path(NamedTuple):
 def euclidean(target: Target, metric: Metric, step: Any, decay: Any, path: Path, noise: Any) -> Path:
     """A leapfrog step of Hamiltonian Monte Carlo."""
     del decay, noise
-    position, half = drift(metric, step, path.position, path.velocity, path.force)
+    position, half = drift(metric, step, path.position, Momentum(path.velocity), Momentum(path.force))
     end = kicked(metric, step, half, Point(Position(position), *target(position)))
-    kinetic = 0.5 * (jnp.sum(path.velocity**2) - jnp.sum(end.momentum**2))
+    velocity, force = end.momentum.vector, end.force.vector
+    kinetic = 0.5 * (jnp.sum(path.velocity**2) - jnp.sum(velocity**2))
     gain = path.gain + end.log_density - path.log_density + kinetic
-    return Path(end.position, end.momentum, end.force, end.gradient, end.log_density, gain)
+    return Path(end.position, velocity, force, end.gradient, end.log_density, gain)
 
 
 def microcanonical(target: Target, metric: Metric, step: Any, decay: Any, path: Path, noise: Any) -> Path:

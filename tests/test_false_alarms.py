@@ -79,6 +79,7 @@ RATES = {
     "adaptation/test_own_tuning.py": 3 * 4 * 6e-7,
     "kernels/test_metropolis.py": 3e-8,
     "kernels/test_kept_estimates.py": 2 * 2e-9,
+    "kernels/test_momentum.py": 9 * 2e-9,
     "kernels/test_mixed_hmc.py": 1e-10 + 2e-10 + 5e-9,
     "kernels/test_own_kernel.py": 2 * 6e-7,
     "kernels/test_short_draws_law.py": 6 * 2e-9,

@@ -67,7 +67,7 @@ SAMPLERS = [
 @pytest.mark.parametrize("sampler", [*SAMPLERS, Gibbs({"x": NUTS(metric="dense")})], ids=repr)
 def test_every_form_of_metric_draws_in_many_dimensions(sampler: AbstractKernel) -> None:
     draws = infer.sample(_normal(), sampler, chains=1, warmup=80, draws=100, seed=0, quiet=True)
-    # The mean of all 7,000 numbers has a standard error of at most 0.1 with 100 effective draws for each.
+    # The mean of all numbers has a standard error of 0.03 with 20 effective draws of each: false alarms below 2e-9.
     assert abs(np.mean(draws["x"])) < 0.5
     assert 0.5 < np.std(draws["x"]) < 1.5
 

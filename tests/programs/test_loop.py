@@ -12,6 +12,7 @@ from jax.scipy import special
 
 from accord import ode
 from accord.adaptation.metric import Metric
+from accord.adaptation.metric.choose import RANK
 from accord.adaptation.tuning import GivenMetric
 from accord.core.position import Position
 from accord.core.precision import scope
@@ -223,7 +224,7 @@ def test_many_dimensions_have_pieces_too() -> None:
         program = jax.jit(lambda *rest: run(lambda at: (-0.5 * at.free @ at.free, -at.free), *rest))
         position, zero = np.zeros(2000), np.zeros(2, np.uint32)
         given, limits = (
-            _given(position + 1, 0),
+            _given(position + 1, RANK),
             Limits.at(1, 1, 0, Position(np.zeros((NUM_PLACES, 2000)))),
         )
         text = program.lower(start_state(NUTS(), Position(position)), given, zero, zero, limits).as_text()
