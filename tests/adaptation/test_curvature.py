@@ -51,24 +51,19 @@ def test_scales_that_one_coordinate_sets_for_many_are_bent() -> None:
         learnt, choice = _learn(x, g)
         assert choice.form == "marginal" and asks_for_marginals(choice.remainder, 1.0, "low_rank")
         assert learnt.is_diagonal
-        assert target_accept(choice, None) == 0.95
+        assert target_accept(choice, None) == 0.97
         assert "along a direction" in reason(choice, "auto") or "of the gradients" in reason(choice, "auto")
         stored = Choice.stored(choice.arrays())
         assert (stored.form, stored.remainder) == (choice.form, choice.remainder)
-        assert target_accept(stored, None) == 0.95
+        assert target_accept(stored, None) == 0.97
 
 
 def test_what_is_asked_for_is_what_is_aimed_at() -> None:
     bent = Choice("marginal", remainder=9.0)
     assert target_accept(bent, 0.7) == 0.7
-    assert target_accept(bent, None) == 0.95
+    assert target_accept(bent, None) == 0.97
     assert target_accept(Choice(), None) == target_accept(Choice("dense"), None) == 0.8
     assert care(bent, None) == Care.SOME
-    # Where energy mixes slowly, as in a funnel, smaller steps hardly help, but in its neck, where draws diverge.
-    assert target_accept(replace(bent, e_bfmi=0.3), None) == 0.9
-    assert target_accept(replace(bent, e_bfmi=0.3, has_diverged=True), None) == 0.97
-    assert target_accept(replace(bent, e_bfmi=0.8), None) == 0.95
-    assert target_accept(Choice.stored(replace(bent, e_bfmi=0.3).arrays()), None) == 0.9
     assert care(bent, 0.97) == care(Choice(), None) == Care.NONE
 
 
@@ -82,23 +77,26 @@ def test_steps_are_shorter_still_where_more_remains() -> None:
         replace(steep, form="dense"),
         replace(steep, has_diverged=False),
     ):
-        assert care(other, None) == Care.SOME and target_accept(other, None) == 0.95
+        assert care(other, None) == Care.SOME and target_accept(other, None) == 0.97
 
 
 def test_a_matrix_that_fits_badly_wants_shorter_steps() -> None:
     badly, well = (Choice("dense", np.array([2.0, np.nan, value])) for value in (0.9, 0.3))
-    assert target_accept(badly, None) == 0.95 and target_accept(well, None) == 0.8
+    assert target_accept(badly, None) == 0.97 and target_accept(well, None) == 0.8
 
 
-def test_a_matrix_that_leaves_something_takes_slightly_shorter_steps() -> None:
-    bent, straight = (Choice("low_rank", remainder=value) for value in (1.6, 1.1))
-    assert target_accept(bent, None) == 0.9 and target_accept(straight, None) == 0.8
-    assert care(bent, None) == Care.NONE
+def test_slightly_curved_posteriors_take_slightly_shorter_steps() -> None:
+    slightly = Choice("marginal", remainder=1.6)
+    assert target_accept(slightly, None) == 0.9 and care(slightly, None) == Care.SOME
+    assert (
+        target_accept(replace(slightly, form="dense"), None) == 0.97
+    )  # one that would be far dearer by marginals
+    assert target_accept(Choice("low_rank", remainder=1.2), None) == 0.8
 
 
 def test_a_form_once_taken_is_left_only_where_little_remains() -> None:
-    assert asks_for_marginals(1.5, 1.0, "marginal") and not asks_for_marginals(1.5, 1.0, "low_rank")
-    assert not asks_for_marginals(1.0, 1.0, "marginal") and not asks_for_marginals(np.nan, 1.0, "marginal")
+    assert asks_for_marginals(1.2, 1.0, "marginal") and not asks_for_marginals(1.2, 1.0, "low_rank")
+    assert not asks_for_marginals(0.9, 1.0, "marginal") and not asks_for_marginals(np.nan, 1.0, "marginal")
 
 
 def test_a_matrix_stays_where_coordinates_are_bound_far_closer_than_they_are_bent() -> None:
@@ -110,7 +108,7 @@ def test_a_matrix_stays_where_coordinates_are_bound_far_closer_than_they_are_ben
     learnt, choice = _learn(x @ turned.T, g @ np.linalg.inv(turned))
     assert straight.form == "marginal"
     assert choice.form == "dense" and not learnt.is_diagonal
-    assert choice.remainder > 2 and target_accept(choice, None) == 0.95 and care(choice, None) != Care.NONE
+    assert choice.remainder > 2 and target_accept(choice, None) == 0.97 and care(choice, None) != Care.NONE
 
 
 @pytest.mark.parametrize("count", [3, 20, 79])

@@ -10,7 +10,6 @@ from jaxtyping import Array, Bool
 
 from ..core.stats import Ending, Info
 from ..core.tree import where
-from ..report.diagnostics import e_bfmi
 from . import metric as metrics
 from . import step_size as step_sizes
 from .base import AbstractChainAdaptation, Item, Window
@@ -105,7 +104,7 @@ class Hamiltonian(AbstractChainAdaptation):
 
     def _seen(self, window: Window) -> dict[str, Any]:
         """Return what a choice records of the trajectories of a window."""
-        depth, diverging, energy = (window.stats.get(name) for name in ("tree_depth", "diverging", "energy"))
+        depth, diverging = (window.stats.get(name) for name in ("tree_depth", "diverging"))
         if diverging is None:
             diverging = np.zeros(len(window.positions), bool)
         # A trajectory that diverged may have ended at once.
@@ -115,7 +114,6 @@ class Hamiltonian(AbstractChainAdaptation):
             "doublings": doublings,
             "is_cut": self.max_depth is not None and doublings >= self.max_depth,
             "has_diverged": int(np.sum(diverging)) >= _SEVERAL,
-            "e_bfmi": np.nan if energy is None else float(e_bfmi(energy[None])[0]),
         }
 
     def is_settled(self, window: Window) -> bool:

@@ -21,8 +21,9 @@ _NUM_DIRECTIONS = 3
 _LEAST_DRAWS = 80  # while a chain is on its way in, its first windows look bent
 _DRIFT = 1.75  # standard deviations between the means of two halves, beyond which a chain is on its way
 _LEAST_WIDENED = 1.1  # by which marginals widen the scale of a coordinate that counts
-_BENT = 2.0  # squared width along a direction, from which on scales are those of the marginals
-_STRAIGHT = 1.3  # below which they are left again
+_BENT = 1.3  # squared width along a direction, from which on scales are those of the marginals
+_STRAIGHT = 1.0  # below which they are left again
+_CURVED = 2.0  # from which on steps are shorter by more than a little
 _DEAR = 10.0  # times the effort, beyond which scales by marginals are no remedy; where they are one, it is 0.7 to 6
 _UNEVEN = 0.5  # held-out divergence of a matrix, for each draw and dimension, from which on steps are shorter
 
@@ -30,10 +31,8 @@ _STEEP = (
     12.0  # a remainder from which on, where several draws diverged, steep places held chains up all the same
 )
 
-_SLOW = 0.55  # E-BFMI of a window, below which smaller steps hardly help: energy mixes slowly with any step
-
 _TARGET = 0.8  # of the mean acceptance statistic; Stan's
-_TARGET_BENT, _TARGET_CURVED, _TARGET_NARROW, _TARGET_STEEP = 0.9, 0.95, 0.97, 0.985
+_TARGET_BENT, _TARGET_CURVED, _TARGET_STEEP = 0.9, 0.97, 0.985
 
 
 class Care(IntEnum):
@@ -102,15 +101,8 @@ def target_accept(choice: Choice, asked: float | None) -> float:
     """Return the target of the mean acceptance statistic: `asked`, or what the chain's last choice calls for."""
     if asked is not None:
         return asked
-    level = care(choice, None)
-    if level == Care.NONE:
-        return _TARGET_BENT if choice.remainder > _STRAIGHT else _TARGET
-    if level == Care.MUCH:
-        return _TARGET_STEEP
-    if choice.e_bfmi < _SLOW:
-        # But where draws diverge: in the neck of a funnel, as of a centred hierarchy of few groups, chains get stuck.
-        return _TARGET_NARROW if choice.has_diverged else _TARGET_BENT
-    return _TARGET_CURVED
+    some = _TARGET_BENT if choice.form == "marginal" and choice.remainder < _CURVED else _TARGET_CURVED
+    return {Care.NONE: _TARGET, Care.SOME: some, Care.MUCH: _TARGET_STEEP}[care(choice, None)]
 
 
 def _needs_care(choice: Choice) -> bool:

@@ -23,7 +23,6 @@ _NAMES = {
     "doublings": "metric_choice.doublings",
     "is_cut": "metric_choice.is_cut",
     "has_diverged": "metric_choice.has_diverged",
-    "e_bfmi": "metric_choice.e_bfmi",
 }
 
 
@@ -40,8 +39,7 @@ class Choice:
     with scales by marginals over that with the form of the smallest divergence, NaN where that was not the reason for
     them; `remainder`, what the form of the smallest divergence leaves along a direction, NaN where it was not measured;
     `doublings` of the median trajectory, 0 for a kernel without any; `is_cut`, whether these are as many as may be;
-    `has_diverged`, whether several of the draws that it was learnt from did; `e_bfmi`, the energy Bayesian fraction of
-    missing information of these draws, NaN where it was not measured.
+    `has_diverged`, whether several of the draws that it was learnt from did.
     """
 
     form: str = "initial"
@@ -51,7 +49,6 @@ class Choice:
     doublings: int = 0
     is_cut: bool = False
     has_diverged: bool = False
-    e_bfmi: float = np.nan
 
     @property
     def least(self) -> float:
@@ -69,7 +66,6 @@ class Choice:
             _NAMES["doublings"]: np.asarray(self.doublings, np.int32),
             _NAMES["is_cut"]: np.asarray(self.is_cut),
             _NAMES["has_diverged"]: np.asarray(self.has_diverged),
-            _NAMES["e_bfmi"]: np.asarray(self.e_bfmi),
         }
 
     @staticmethod
@@ -80,12 +76,10 @@ class Choice:
         if not -1 <= index < len(FORMS):
             raise StorageError(f"the stored form of a metric, {index}, is none that accord knows")
         form = FORMS[index] if index >= 0 else "initial"
-        gain, remainder, e_bfmi = (float(found[_NAMES[name]]) for name in ("gain", "remainder", "e_bfmi"))
+        gain, remainder = (float(found[_NAMES[name]]) for name in ("gain", "remainder"))
         doublings = int(found[_NAMES["doublings"]])
         is_cut, has_diverged = (bool(found[_NAMES[name]]) for name in ("is_cut", "has_diverged"))
-        return Choice(
-            form, found[_NAMES["divergences"]], gain, remainder, doublings, is_cut, has_diverged, e_bfmi
-        )
+        return Choice(form, found[_NAMES["divergences"]], gain, remainder, doublings, is_cut, has_diverged)
 
 
 def reason(choice: Choice, asked: str) -> str:
