@@ -85,15 +85,6 @@ def test_a_matrix_that_fits_badly_wants_shorter_steps() -> None:
     assert target_accept(badly, None) == 0.97 and target_accept(well, None) == 0.8
 
 
-def test_slightly_curved_posteriors_take_slightly_shorter_steps() -> None:
-    slightly = Choice("marginal", remainder=1.6)
-    assert target_accept(slightly, None) == 0.9 and care(slightly, None) == Care.SOME
-    assert (
-        target_accept(replace(slightly, form="dense"), None) == 0.97
-    )  # one that would be far dearer by marginals
-    assert target_accept(Choice("low_rank", remainder=1.2), None) == 0.8
-
-
 def test_a_form_once_taken_is_left_only_where_little_remains() -> None:
     assert asks_for_marginals(1.2, 1.0, "marginal") and not asks_for_marginals(1.2, 1.0, "low_rank")
     assert not asks_for_marginals(1.1, 1.0, "marginal") and not asks_for_marginals(np.nan, 1.0, "marginal")

@@ -23,7 +23,6 @@ _DRIFT = 1.75  # standard deviations between the means of two halves, beyond whi
 _LEAST_WIDENED = 1.1  # by which marginals widen the scale of a coordinate that counts
 _BENT = 1.3  # squared width along a direction, from which on scales are those of the marginals
 _STRAIGHT = 1.15  # below which they are left again
-_CURVED = 2.0  # from which on steps are shorter by more than a little
 _DEAR = 10.0  # times the effort, beyond which scales by marginals are no remedy; where they are one, it is 0.7 to 6
 _UNEVEN = 0.5  # held-out divergence of a matrix, for each draw and dimension, from which on steps are shorter
 
@@ -32,7 +31,7 @@ _STEEP = (
 )
 
 _TARGET = 0.8  # of the mean acceptance statistic; Stan's
-_TARGET_BENT, _TARGET_CURVED, _TARGET_STEEP = 0.9, 0.97, 0.985
+_TARGET_CURVED, _TARGET_STEEP = 0.97, 0.985
 
 
 class Care(IntEnum):
@@ -101,8 +100,7 @@ def target_accept(choice: Choice, asked: float | None) -> float:
     """Return the target of the mean acceptance statistic: `asked`, or what the chain's last choice calls for."""
     if asked is not None:
         return asked
-    some = _TARGET_BENT if choice.form == "marginal" and choice.remainder < _CURVED else _TARGET_CURVED
-    return {Care.NONE: _TARGET, Care.SOME: some, Care.MUCH: _TARGET_STEEP}[care(choice, None)]
+    return {Care.NONE: _TARGET, Care.SOME: _TARGET_CURVED, Care.MUCH: _TARGET_STEEP}[care(choice, None)]
 
 
 def _needs_care(choice: Choice) -> bool:
