@@ -59,20 +59,22 @@ def ordinal_regression(X, y):
 @ac.model
 def mixture_of_normals(x):
     """Three normals in the plane, in the order of their first coordinates; `x`: shape (points, 2)."""
+    weights = ac.sample("weights", dist.Dirichlet(jnp.full(3, 2.0)))
     first = ac.sample("first", dist.ImproperUniform(dist.constraints.ordered_vector, (), (3,)))
     ac.factor("first_prior", dist.Normal(0, 5).log_prob(first).sum())
-    _mixture_in_the_plane(x, first)
+    _points_in_the_plane(x, weights, first)
 
 
 @ac.model
 def mixture_of_normals_with_proper_priors(x):
-    """The same posterior, where the prior of the first coordinates is a distribution, from which one can draw."""
-    first = ac.sample("first", dist.OrderedDistribution(dist.Normal(0, 5).expand((3,)).to_event(1)))
-    _mixture_in_the_plane(x, first)
-
-
-def _mixture_in_the_plane(x, first):
+    """Three normals in the plane, with a prior of their first coordinates from which one can draw; same posterior."""
     weights = ac.sample("weights", dist.Dirichlet(jnp.full(3, 2.0)))
+    first = ac.sample("first", dist.OrderedDistribution(dist.Normal(0, 5).expand((3,)).to_event(1)))
+    _points_in_the_plane(x, weights, first)
+
+
+def _points_in_the_plane(x, weights, first):
+    """The rest of both models, from the second coordinates on."""
     with ac.plate("component", 3):
         second = ac.sample("second", dist.Normal(0, 5))
         scale = ac.sample("scale", dist.HalfNormal(jnp.full(2, 2.0)).to_event(1))

@@ -10,10 +10,8 @@ from typing import Any
 from database import Database, read_data
 
 HERE = Path(__file__).resolve().parent
-SIMULATED = (
-    "cold",
-    "fresh",
-)  # modules of models with data of their own; entries are called, and take nothing
+SIMULATED = ("cold", "fresh")
+"""Modules of models with data of their own; their entries are called, and take nothing."""
 
 
 @dataclass(frozen=True)

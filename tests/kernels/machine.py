@@ -182,7 +182,7 @@ def dense_metric(dim: int, seed: int = 0) -> Metric:
 
 
 def low_rank_metric(dim: int, rank: int, seed: int = 0) -> Metric:
-    """The same with fewer directions; the last of them is not used, as where fewer were found."""
+    """A metric that shrinks some directions; the last of them is not used, as where fewer were found."""
     generator = np.random.default_rng(seed)
     factor = np.linalg.qr(generator.standard_normal((dim, rank)))[0]
     stretch = generator.uniform(-0.4, 0.1, rank)

@@ -126,10 +126,9 @@ class ChEES(AbstractPopulation):
         """See `AbstractKernel.init`."""
         zero: Any = np.zeros((), point.position.free.dtype)
         count: Any = np.zeros((), np.int32)
-        row: Any = np.zeros_like(point.position.free)
         is_fresh: Any = np.ones((), bool)
         has_ended: Any = np.zeros((), bool)
-        end = PhasePoint(point.position.free, Momentum(row), Momentum(row), row, zero)
+        end = PhasePoint.at_rest(point.position.free, rank=0)  # whitened, which the moves that it tells need
         return ChEESState(point, is_fresh, end, zero, count, has_ended)
 
     def ask(

@@ -112,9 +112,8 @@ class HMC(AbstractKernel):
         zero: Any = np.zeros((), point.position.free.dtype)
         count: Any = np.zeros((), np.int32)
         is_fresh: Any = np.ones((), bool)
-        free: Any = point.position.free
-        rest = Momentum.at_rest(len(free), rank_for(len(free), self.metric), free.dtype)
-        end = PhasePoint(free, rest, rest, np.zeros_like(free), zero)
+        free = point.position.free
+        end = PhasePoint.at_rest(free, rank_for(len(free), self.metric))
         return HMCState(point, is_fresh, end, zero, count, count)
 
     def ask(

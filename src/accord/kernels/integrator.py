@@ -1,5 +1,8 @@
 """Move a position and momentum by one leapfrog step, in two halves: before and after its gradient."""
 
+from typing import Any
+
+import numpy as np
 from jaxtyping import Array, Float
 
 from ..adaptation.metric.metric import Metric
@@ -12,8 +15,8 @@ from .point import Point
 class PhasePoint:
     """A position with its momentum, log density and gradient.
 
-    **Fields**: `position` and `gradient` in unconstrained space, shape `(dim,)`; `momentum` and `force` (the gradient
-    pulled back); `log_density`, shape `()`.
+    **Fields**: `position` and `gradient` in unconstrained space, shape `(dim,)`; `momentum`, and `force`, the gradient
+    as it changes a momentum; `log_density`, shape `()`.
     """
 
     position: Float[Array, " dim"]
@@ -21,6 +24,14 @@ class PhasePoint:
     force: Momentum
     gradient: Float[Array, " dim"]
     log_density: Float[Array, ""]
+
+    @staticmethod
+    def at_rest(position: Float[Array, " dim"], rank: int) -> "PhasePoint":
+        """Make one that is not evaluated, for a metric with room for `rank` directions; host-side, NumPy."""
+        rest: Any = Momentum.at_rest(len(position), rank, position.dtype)
+        nothing: Any = np.zeros_like(position)
+        zero: Any = np.zeros((), position.dtype)
+        return PhasePoint(position, rest, rest, nothing, zero)
 
 
 def drift(

@@ -182,9 +182,8 @@ class MixedHMC(AbstractKernel):
         is_fresh: Any = np.ones((), bool)
         times: Any = np.zeros(self._num_turns, zero.dtype)
         whole: Any = point.position.whole
-        free: Any = point.position.free
-        rest = Momentum.at_rest(len(free), rank_for(len(free), self.metric), free.dtype)
-        end = PhasePoint(free, rest, rest, np.zeros_like(free), zero)
+        free = point.position.free
+        end = PhasePoint.at_rest(free, rank_for(len(free), self.metric))
         path = _Path(end, whole, zero, zero, count, count, times, count, count)
         return MixedHMCState(point, is_fresh, point.position, count, path)
 

@@ -79,7 +79,7 @@ class Metric:
 
     @property
     def excess(self) -> Float[Array, " rank"]:
-        """What B squared has beside the identity: I + factor diag(excess) factor'."""
+        """Excess of B squared over the identity along each direction: B B = I + factor diag(excess) factor'."""
         return self.stretch * (2 + self.stretch)
 
     def components(self, vector: Float[Array, " dim"]) -> Float[Array, " rank"]:
