@@ -12,6 +12,7 @@ from .fit import Fit
 from .low_rank import low_rank
 from .marginal import gain, marginal, pays
 from .metric import Metric
+from .narrow import with_narrow
 from .record import FISHER_FORMS, Choice
 
 MAX_DENSE_DIM = 64
@@ -75,9 +76,11 @@ def learn_metric(
         return previous, None
     room = previous.factor.shape[1]
     plain = diagonal(x, g, np.asarray(previous.scale, np.float64))
+    has_room = room > 0 and _can_be_squared(x / plain.scale, g * plain.scale)
     if form == "marginal":
-        return marginal(x, g, plain.scale).metric(room, dtype), Choice(form)
-    if not room or not _can_be_squared(x / plain.scale, g * plain.scale):
+        wide = marginal(x, g, plain.scale)
+        return (with_narrow(wide, x, g, room) if has_room else wide).metric(room, dtype), Choice(form)
+    if not has_room:
         return plain.metric(room, dtype), Choice("diagonal")
     choice = _choose(x, g, plain.scale) if form == "auto" else Choice(form)
     fit = _fit(choice.form, x, g, plain)
@@ -85,10 +88,11 @@ def learn_metric(
         wide, remaining = marginal(x, g, plain.scale), remainder(fit, x, g, plain.scale)
         choice = replace(choice, remainder=remaining)
         ratio = gain(wide, fit, x, g)
+        # Decided by the scales alone: with narrow directions, a matrix would be left where it is the better form.
         if pays(ratio, former):
-            fit, choice = wide, replace(choice, form="marginal", gain=ratio)
+            fit, choice = with_narrow(wide, x, g, room), replace(choice, form="marginal", gain=ratio)
         elif asks_for_marginals(remaining, ratio, former):
-            fit, choice = wide, replace(choice, form="marginal")
+            fit, choice = with_narrow(wide, x, g, room), replace(choice, form="marginal")
     return fit.metric(room, dtype), choice
 
 

@@ -27,7 +27,7 @@ def low_rank(x: np.ndarray, g: np.ndarray, scale: np.ndarray, rank: int) -> Fit:
     """
     x, g = (rows - rows.mean(-2, keepdims=True) for rows in (x, g))
     white = _scaled(x, g, scale)
-    basis = _main_directions(white[0] + white[1], rank)
+    basis = main_directions(white[0] + white[1], rank)
     directions, stretch = _within(basis, *white)
     if basis.shape[-1] == x.shape[-1]:  # nothing is beside them
         return Fit(scale, directions, stretch)
@@ -63,7 +63,7 @@ def _within(basis: np.ndarray, x: np.ndarray, g: np.ndarray) -> tuple[np.ndarray
     return basis @ (vectors * is_kept[..., None, :]), np.where(is_kept, stretch, 0.0)
 
 
-def _main_directions(rows: np.ndarray, count: int) -> np.ndarray:
+def main_directions(rows: np.ndarray, count: int) -> np.ndarray:
     """Return at most `count` orthonormal columns, by how much of the rows, `(..., row, dim)`, lies along them."""
     num_rows, dim = rows.shape[-2:]
     rows = rows[..., np.linspace(0, num_rows - 1, min(num_rows, _NUM_SEARCHED)).astype(int), :]

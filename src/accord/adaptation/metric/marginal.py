@@ -14,10 +14,12 @@ import numpy as np
 
 from .fit import Fit
 
+LEAST_DRAWS = 50
+"""Of fewer draws, quantiles say little."""
+
 _TAIL = 0.1
 _WIDTH = 2 * 1.2815515655446004  # between the two quantiles of a standard normal
 
-_LEAST_DRAWS = 50  # below, the quantiles say little
 _GAIN = 0.7  # of the effort, below which scales by marginals are taken
 _LOSS = 1.0  # of the effort, above which they are left again
 
@@ -46,7 +48,7 @@ def widths(x: np.ndarray) -> np.ndarray:
 
 def gain(fit: Fit, other: Fit, x: np.ndarray, g: np.ndarray) -> float:
     """Compute the ratio of efforts with two metrics, on draws and gradients; NaN for too few draws."""
-    if len(x) < _LEAST_DRAWS:
+    if len(x) < LEAST_DRAWS:
         return np.nan
     with np.errstate(all="ignore"):
         return float(effort(fit, x, g) / effort(other, x, g))

@@ -1,0 +1,74 @@
+"""Check which directions scales by marginals are joined by."""
+
+import numpy as np
+import pytest
+
+from accord.adaptation import metric as metrics
+from accord.adaptation.metric import Metric, rank_for
+
+Window = tuple[np.ndarray, np.ndarray]
+
+KNOWN = 0.05  # standard deviation of what the data know
+
+
+@pytest.mark.parametrize("dim", [20, 200])
+def test_a_sum_that_is_known_is_scaled_to_twice_its_width(dim: int) -> None:
+    """Among pairs that a bent ridge binds, four coordinates have a sum that is known to a twentieth."""
+    x, g = _window(dim, 200)
+    learnt, choice = metrics.learn_metric(x, g, _unit(dim), "auto", "marginal")
+    assert choice is not None and choice.form == "marginal"
+    assert not learnt.is_diagonal
+    (found,) = np.flatnonzero(learnt.stretch)
+    along = np.zeros(dim)
+    along[-4:] = 0.5
+    scaled = along * learnt.scale  # a plane across `along` is one across this, once coordinates are scaled
+    direction = learnt.factor[:, found]
+    assert abs(direction @ scaled) / np.linalg.norm(scaled) > 0.99
+    width = KNOWN / np.linalg.norm(scaled)
+    np.testing.assert_allclose(1 + learnt.stretch[found], 2 * width, rtol=0.25)
+
+
+@pytest.mark.parametrize("count", [50, 150])
+@pytest.mark.parametrize("dim", [2, 5, 64, 3000])
+def test_independent_coordinates_have_none(dim: int, count: int) -> None:
+    """Nor do the narrowest of thousands of directions, in which few draws lie close together by chance."""
+    generator = np.random.default_rng(dim)
+    x = generator.standard_normal((count, dim))
+    g = -x + 0.5 * generator.standard_normal((count, dim))  # gradients that no metric whitens
+    for gradients in (-x, g):
+        learnt, _ = metrics.learn_metric(x, gradients, _unit(dim), "marginal")
+        assert learnt.is_diagonal and not learnt.stretch.any()
+
+
+@pytest.mark.parametrize("count", [3, 20, 49])
+def test_few_draws_have_none(count: int) -> None:
+    x, g = _window(20, count)
+    assert metrics.learn_metric(x, g, _unit(20), "marginal")[0].is_diagonal
+
+
+def test_draws_whose_squares_are_not_finite_have_none() -> None:
+    x, g = _window(20, 100)
+    learnt, choice = metrics.learn_metric(x * 1e200, g, _unit(20), "marginal")
+    assert choice is not None and choice.form == "marginal" and learnt.is_diagonal
+
+
+def _window(dim: int, count: int) -> Window:
+    """Draws of five pairs (u, v), v normal about 2 sin(1.5 u), of four with a known sum, and of standard normals."""
+    generator = np.random.default_rng(11)
+    x = generator.standard_normal((count, dim))
+    g = -x.copy()
+    pairs, width = 5, 0.1
+    u = x[:, :pairs]
+    error = width * generator.standard_normal((count, pairs))
+    x[:, pairs : 2 * pairs] = 2 * np.sin(1.5 * u) + error
+    g[:, pairs : 2 * pairs] = -error / width**2
+    g[:, :pairs] = -u + error / width**2 * 3 * np.cos(1.5 * u)
+    along = np.full(4, 0.5)
+    known = x[:, -4:] @ along
+    x[:, -4:] += np.outer((KNOWN - 1) * known, along)
+    g[:, -4:] -= np.outer((1 / KNOWN - 1) * known, along)
+    return x, g
+
+
+def _unit(dim: int) -> Metric:
+    return Metric.diagonal(np.ones(dim), rank_for(dim, "auto"))
