@@ -5,6 +5,9 @@ import pytest
 
 from accord.adaptation import metric as metrics
 from accord.adaptation.metric import Metric, rank_for
+from accord.adaptation.metric.diagonal import diagonal
+from accord.adaptation.metric.marginal import marginal
+from accord.adaptation.metric.narrow import with_narrow
 
 Window = tuple[np.ndarray, np.ndarray]
 
@@ -13,7 +16,10 @@ KNOWN = 0.05  # standard deviation of what the data know
 
 @pytest.mark.parametrize("dim", [20, 200])
 def test_a_sum_that_is_known_is_scaled_to_twice_its_width(dim: int) -> None:
-    """Among pairs that a bent ridge binds, four coordinates have a sum that is known to a twentieth."""
+    """Among pairs that a bent ridge binds, four coordinates have a sum that is known to a twentieth.
+
+    The ridges are bent by more than four times the width of others, from which on it is twice and not more.
+    """
     x, g = _window(dim, 200)
     learnt, choice = metrics.learn_metric(x, g, _unit(dim), "auto", "marginal")
     assert choice is not None and choice.form == "marginal"
@@ -26,6 +32,15 @@ def test_a_sum_that_is_known_is_scaled_to_twice_its_width(dim: int) -> None:
     assert abs(direction @ scaled) / np.linalg.norm(scaled) > 0.99
     width = KNOWN / np.linalg.norm(scaled)
     np.testing.assert_allclose(1 + learnt.stretch[found], 2 * width, rtol=0.25)
+
+
+@pytest.mark.parametrize(("remainder", "margin"), [(0.3, 1.0), (2.25, 1.5), (9.0, 2.0), (np.nan, 2.0)])
+def test_the_margin_follows_what_is_bent(remainder: float, margin: float) -> None:
+    x, g = _window(20, 200)
+    wide = marginal(x, g, diagonal(x, g, np.ones(20)).scale)
+    least, found = (with_narrow(wide, x, g, 16, value) for value in (1.0, remainder))
+    np.testing.assert_allclose(1 + found.stretch.min(), margin * (1 + least.stretch.min()))
+    assert len(with_narrow(wide, x, g, 1, remainder).stretch) == 1
 
 
 @pytest.mark.parametrize("count", [50, 150])

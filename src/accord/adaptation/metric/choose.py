@@ -89,10 +89,10 @@ def learn_metric(
         choice = replace(choice, remainder=remaining)
         ratio = gain(wide, fit, x, g)
         # Decided by the scales alone: with narrow directions, a matrix would be left where it is the better form.
-        if pays(ratio, former):
-            fit, choice = with_narrow(wide, x, g, room), replace(choice, form="marginal", gain=ratio)
-        elif asks_for_marginals(remaining, ratio, former):
-            fit, choice = with_narrow(wide, x, g, room), replace(choice, form="marginal")
+        does_pay = pays(ratio, former)
+        if does_pay or asks_for_marginals(remaining, ratio, former):
+            fit = with_narrow(wide, x, g, room, remaining)
+            choice = replace(choice, form="marginal", gain=ratio if does_pay else np.nan)
     return fit.metric(room, dtype), choice
 
 

@@ -17,15 +17,19 @@ from .marginal import LEAST_DRAWS, widths
 
 _NUM_SEARCHED = 16  # directions at most that are looked at
 _DRAWS_EACH = 4  # at least, for each of these
-_MARGIN = 2.0  # times its width that a narrow direction is scaled to
+_MOST = (
+    2.0  # times its width that a narrow direction is scaled to, at most, and where nobody knows what is bent
+)
 _LONGEST = 0.75  # of the others, from which on a direction keeps its scale
 
 
-def with_narrow(wide: Fit, x: np.ndarray, g: np.ndarray, room: int) -> Fit:
-    """Add to scales by marginals the narrowest directions, `room` at most, at twice their width.
+def with_narrow(wide: Fit, x: np.ndarray, g: np.ndarray, room: int, remainder: float = np.nan) -> Fit:
+    """Add to scales by marginals the narrowest directions, `room` at most.
 
-    Scaled to their width, they would turn no sooner than all others, and a trajectory ends where most have turned:
-    before the bent ones are crossed. Draws and gradients are each `(draw, dim)`; of few, no direction is told.
+    Directions at their width turn as late as all others, and a trajectory ends where most have turned: before the bent
+    ones are crossed. So a narrow one is scaled to more than its width, by as much as what is bent is longer than the
+    rest: the root of the `remainder` that a matrix leaves (see `curvature`). Draws and gradients are each
+    `(draw, dim)`; few say nothing of directions.
     """
     if len(x) < LEAST_DRAWS:
         return wide
@@ -33,7 +37,8 @@ def with_narrow(wide: Fit, x: np.ndarray, g: np.ndarray, room: int) -> Fit:
     basis = main_directions(x + g, min(_NUM_SEARCHED, x.shape[1], len(x) // _DRAWS_EACH))
     vectors, stretch = principal(x @ basis, g @ basis)
     directions = basis @ vectors
-    scale = _MARGIN * np.fmax(widths(x @ directions), 1 + stretch)
+    margin = _MOST if np.isnan(remainder) else np.clip(np.sqrt(remainder), 1.0, _MOST)
+    scale = margin * np.fmax(widths(x @ directions), 1 + stretch)
     narrowest = np.argsort(scale)[:room]
     narrowest = narrowest[scale[narrowest] < _LONGEST]
     return Fit(wide.scale, directions[:, narrowest], scale[narrowest] - 1)
