@@ -180,6 +180,24 @@ def test_a_stopped_run_is_extended_to_what_was_asked_and_more(whole, stop_after)
     assert_same(draws.extend(100), whole("plain")[1])
 
 
+def test_draws_that_are_behind_their_folder_have_what_it_has_or_say_so(whole, tmp_path):
+    """As if a cell of a notebook ran twice, or another extended the run in between."""
+    expected = whole("plain")[1]
+    draws = sample(target(), store=infer.RunFolder(tmp_path / "run"), **(RUN | dict(draws=100)))
+    assert_same(draws.extend(RUN["draws"] - 100), expected)
+    again = draws.extend(RUN["draws"] - 100)
+    assert_same(again, expected)
+    with pytest.raises(
+        OptionError, match=rf"extended to {RUN['draws']} draws per chain, and would have 120\."
+    ):
+        draws.extend(20)
+    longer = again.extend(30)
+    assert longer.num_draws == RUN["draws"] + 30
+    assert_same(infer.load(tmp_path / "run"), longer)
+    short = sample(target(), **(RUN | dict(draws=100)))  # in memory, each extension is a run of its own
+    assert short.extend(40).num_draws == 140 and short.extend(20).num_draws == 120
+
+
 def test_draws_that_were_loaded_say_how_to_extend_them(whole):
     folder, _ = whole("plain")
     with pytest.raises(OptionError, match=r"infer\.resume\(.*\.extend\(7\)"):

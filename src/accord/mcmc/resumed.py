@@ -1,20 +1,17 @@
 """Take up a stored run of chains where it ended, or make it longer."""
 
-import contextlib
 import functools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ..core.errors import StorageError
-from ..core.notice import by_severity
 from ..core.precision import scope
 from ..density import LogDensity, cut_arguments
 from ..executors import AbstractExecutor
 from ..kernels import AbstractKernel
 from ..language import Model
 from ..report import AbstractProgress
-from ..runs.fingerprint import fixed_whole, keep_fingerprint, stored_fingerprint
+from ..runs.fingerprint import fixed_whole
 from ..runs.interrupts import Interrupts
 from ..runs.requests import density_of
 from ..runs.stopping.base import AbstractRule
@@ -33,11 +30,10 @@ from ..runs.stored.ending import (
     stopping_of,
     stored_losses,
 )
-from ..runs.stored.notices import notice_records, repaired
 from ..storage import AbstractRun, Manifest
 from .block import rows_for
 from .draws import Draws
-from .extended import ChainRequest, attach, continuation_of, order_of, unfinished
+from .extended import as_it_is, attach, order_of, unfinished
 from .formula_check import check_formulas
 from .nonfinite import held_back, refuse
 from .placed import placed_and_piloted
@@ -50,7 +46,6 @@ from .start.choose import KEPT, stored_start
 from .start.shared import points_for
 from .stored.checked import check_end, check_settings
 from .stored.describe import describe
-from .stored.record import read
 from .tuning import stored_columns
 
 # What to do if a record is damaged that says what nothing else does.
@@ -115,7 +110,7 @@ def take_up(
     order = order_of(density, plan, groups, executor, run, shown, is_quiet, began)
     if order.units:
         return functools.partial(attach, order)
-    draws = _as_it_is(order)
+    draws = as_it_is(order)
     return lambda interrupts: draws
 
 
@@ -135,24 +130,6 @@ def _note_seam(run: AbstractRun, here: Manifest) -> None:
         seams: Any = run.records.get("seams", [])
         at = {str(chain): sum(run.stored(chain).values()) for chain in stored.chains}
         run.record("seams", [*seams, {"at": at, **changed}])
-
-
-def _as_it_is(order: ChainRequest) -> Draws:
-    """Read a run that has no more draws to make, mend it if it is damaged, and attach the model."""
-    run = order.run
-    mended: list[str] = []
-    if run.problems:
-        fingerprint = stored_fingerprint(run)
-        with contextlib.suppress(StorageError):  # a folder that cannot be written stays damaged, and says so
-            mended = run.mend()
-            if fingerprint is not None:
-                keep_fingerprint(run, fingerprint)
-    draws = read(run, order.host.density.data)
-    if mended:
-        draws = replace(draws, notices=tuple(by_severity([*draws.notices, *repaired(mended)])))
-        run.record("notices", notice_records(draws.notices))
-    run.close()
-    return replace(draws, continuation=continuation_of(order), density=order.host.density)
 
 
 def _planned(
