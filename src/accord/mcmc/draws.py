@@ -180,11 +180,11 @@ class Draws(BySite):
     def extend(self, draws: int) -> "Draws":
         """Sample `draws` more per chain; the result equals that of one longer run.
 
-        If the run has a rule `until=` that has not held yet, it may end the run earlier. What its folder has already, of
-        an extension before, is read and not made again.
+        If the run has a rule `until=` that has not held yet, it may end the run earlier. Draws that its folder has
+        already, by an earlier extension, are read and not made again.
 
-        **Raises** `OptionError` if the model is not attached, as after `infer.load` or unpickling, if the folder has been
-        extended further, and for more draws than a chain can make or than fit into memory.
+        **Raises** `OptionError` if the model is not attached, as after `infer.load` or unpickling, if the folder has
+        been extended further, and for more draws than a chain can make or than fit into memory.
         """
         count = count_of_draws("draws", draws)
         if self.continuation is None and self.location is None:
