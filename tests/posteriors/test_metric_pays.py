@@ -70,7 +70,7 @@ def test_a_few_long_directions_among_a_hundred_are_found_unasked_in_every_chain(
 def test_bent_ridges_among_a_hundred_dimensions_are_gone_along_unasked():
     """In eight pairs one coordinate is known, to a tenth, by a sine of the other, which is standard normal.
 
-    A gradient is worth 5 to 12 of those with the best form that is linear; the bar is 2. Eight means and eight standard
+    A gradient is worth 2.8 of those with the best form that is linear; the bar is 1.5. Eight means and eight standard
     deviations are within 5.5 errors of the true ones, of some 500 effective draws: a false alarm in 1e-6, at a fixed
     seed.
     """
@@ -88,7 +88,7 @@ def test_bent_ridges_among_a_hundred_dimensions_are_gone_along_unasked():
     assert draws.tuning["metric"].tolist() == ["marginal"] * 4
     linear = infer.sample(target, infer.NUTS(metric="low_rank"), **run)
     print(f"per 1000 gradients: {1000 * ess_per_gradient(draws):.3g}, {1000 * ess_per_gradient(linear):.3g}")
-    assert ess_per_gradient(draws) > 2 * ess_per_gradient(linear)
+    assert ess_per_gradient(draws) > 1.5 * ess_per_gradient(linear)
     for pair in range(pairs):
         u = draws["u"][..., pair]
         z = u.mean() / mcse_mean(u), (u.std() - 1) / mcse_sd(u)
@@ -99,7 +99,7 @@ def test_bent_ridges_among_a_hundred_dimensions_are_gone_along_unasked():
 def test_sums_that_are_known_set_no_step_where_others_are_bent(monkeypatch):
     """Beside eight bent ridges, the scaled sum of eight coordinates is known within 0.03.
 
-    A gradient is worth 2.1 of those with scales by marginals alone; the bar is 1.4. Means and standard deviations of
+    A gradient is worth 2.3 of those with scales by marginals alone; the bar is 1.4. Means and standard deviations of
     six scalars are within 5.5 errors of the true ones: a false alarm in 1e-6, at a fixed seed.
     """
     pairs, known, width = 8, 8, 0.4
@@ -115,7 +115,7 @@ def test_sums_that_are_known_set_no_step_where_others_are_bent(monkeypatch):
     run = dict(draws=500, seed=1, progress=False, quiet=True)
     draws = infer.sample(target, **run)
     assert draws.tuning["metric"].tolist() == ["marginal"] * 4
-    monkeypatch.setattr("accord.adaptation.metric.choose.with_narrow", lambda wide, *_: wide)
+    monkeypatch.setattr("accord.adaptation.metric.choose.with_directions", lambda wide, *_: wide)
     scales = infer.sample(target, **run)
     assert scales.tuning["metric"].tolist() == ["marginal"] * 4
     print(f"per 1000 gradients: {1000 * ess_per_gradient(draws):.3g}, {1000 * ess_per_gradient(scales):.3g}")

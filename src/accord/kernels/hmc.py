@@ -76,7 +76,7 @@ class HMC(AbstractKernel):
     - `target_accept`: target of step size adaptation: the mean acceptance probability; in (0, 1).
     - `metric`: the form of the metric (inverse mass matrix): `"diagonal"`, a scale for each coordinate; `"low_rank"`,
       with 16 more directions; `"dense"`, a full matrix, in up to 500 dimensions; `"marginal"`, scales as wide as the
-      marginals, with up to 16 narrow directions, for curved posteriors; or `"auto"`. That takes the form of the first
+      marginals, with up to 16 directions, for curved posteriors; or `"auto"`. That takes the form of the first
       three (dense in up to 64 dimensions) that fits held-out draws best, or the fourth if it is expected to save a
       third of the gradients. `draws.tuning` has the choice and its reason.
     - `max_steps`: maximal number of gradients per draw; >= 1.

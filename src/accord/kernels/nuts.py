@@ -123,7 +123,7 @@ class NUTS(AbstractKernel):
       in every 16th or eighth draw, so that no steep place holds it. `draws.tuning` has what was used.
     - `metric`: the form of the metric (inverse mass matrix): `"diagonal"`, a scale for each coordinate; `"low_rank"`,
       with 16 more directions; `"dense"`, a full matrix, in up to 500 dimensions; `"marginal"`, scales as wide as the
-      marginals, with up to 16 narrow directions, for curved posteriors; or `"auto"`. That takes the form of the first
+      marginals, with up to 16 directions, for curved posteriors; or `"auto"`. That takes the form of the first
       three (dense in up to 64 dimensions) that fits held-out draws best, or the fourth if the posterior is curved, or
       if that is expected to save a third of the gradients. `draws.tuning` has the choice and its reason.
     - `max_tree_depth`: maximal number of doublings of a trajectory: at most 2**depth - 1 gradients per draw; in 1 to

@@ -8,11 +8,11 @@ from ...core.errors import OptionError
 from .curvature import asks_for_marginals, remainder
 from .dense import dense
 from .diagonal import diagonal
+from .directions import with_directions
 from .fit import Fit
 from .low_rank import low_rank
 from .marginal import gain, marginal, pays
 from .metric import Metric
-from .narrow import with_narrow
 from .record import FISHER_FORMS, Choice
 
 MAX_DENSE_DIM = 64
@@ -79,7 +79,7 @@ def learn_metric(
     has_room = room > 0 and _can_be_squared(x / plain.scale, g * plain.scale)
     if form == "marginal":
         wide = marginal(x, g, plain.scale)
-        return (with_narrow(wide, x, g, room) if has_room else wide).metric(room, dtype), Choice(form)
+        return (with_directions(wide, x, g, room) if has_room else wide).metric(room, dtype), Choice(form)
     if not has_room:
         return plain.metric(room, dtype), Choice("diagonal")
     choice = _choose(x, g, plain.scale) if form == "auto" else Choice(form)
@@ -88,10 +88,10 @@ def learn_metric(
         wide, remaining = marginal(x, g, plain.scale), remainder(fit, x, g, plain.scale)
         choice = replace(choice, remainder=remaining)
         ratio = gain(wide, fit, x, g)
-        # Decided by the scales alone: with narrow directions, a matrix would be left where it is the better form.
+        # Decided by the scales alone: with directions, a matrix would be left where it is the better form.
         does_pay = pays(ratio, former)
         if does_pay or asks_for_marginals(remaining, ratio, former):
-            fit = with_narrow(wide, x, g, room, remaining)
+            fit = with_directions(wide, x, g, room, remaining)
             choice = replace(choice, form="marginal", gain=ratio if does_pay else np.nan)
     return fit.metric(room, dtype), choice
 

@@ -6,8 +6,8 @@ import pytest
 from accord.adaptation import metric as metrics
 from accord.adaptation.metric import Metric, rank_for
 from accord.adaptation.metric.diagonal import diagonal
+from accord.adaptation.metric.directions import with_directions
 from accord.adaptation.metric.marginal import marginal
-from accord.adaptation.metric.narrow import with_narrow
 
 Window = tuple[np.ndarray, np.ndarray]
 
@@ -24,7 +24,7 @@ def test_a_sum_that_is_known_is_scaled_to_twice_its_width(dim: int) -> None:
     learnt, choice = metrics.learn_metric(x, g, _unit(dim), "auto", "marginal")
     assert choice is not None and choice.form == "marginal"
     assert not learnt.is_diagonal
-    (found,) = np.flatnonzero(learnt.stretch)
+    (found,) = np.flatnonzero(learnt.stretch < 0)
     along = np.zeros(dim)
     along[-4:] = 0.5
     scaled = along * learnt.scale  # a plane across `along` is one across this, once coordinates are scaled
@@ -38,9 +38,33 @@ def test_a_sum_that_is_known_is_scaled_to_twice_its_width(dim: int) -> None:
 def test_the_margin_follows_what_is_bent(remainder: float, margin: float) -> None:
     x, g = _window(20, 200)
     wide = marginal(x, g, diagonal(x, g, np.ones(20)).scale)
-    least, found = (with_narrow(wide, x, g, 16, value) for value in (1.0, remainder))
+    least, found = (with_directions(wide, x, g, 16, value) for value in (1.0, remainder))
     np.testing.assert_allclose(1 + found.stretch.min(), margin * (1 + least.stretch.min()))
-    assert len(with_narrow(wide, x, g, 1, remainder).stretch) == 1
+    assert len(with_directions(wide, x, g, 3, remainder).stretch) <= 3
+
+
+def test_a_direction_that_is_unknown_is_scaled_to_its_width() -> None:
+    """Across four of 200 coordinates the posterior is three times as wide as the marginals say."""
+    generator = np.random.default_rng(2)
+    along = np.where(np.arange(200) < 4, 0.5, 0.0)
+    white = generator.standard_normal((200, 200))
+    x = white + 4 * (white @ along)[:, None] * along
+    g = -white + 0.8 * (white @ along)[:, None] * along
+    learnt, _ = metrics.learn_metric(x, g, _unit(200), "marginal")
+    (found,) = np.flatnonzero(learnt.stretch > 0)
+    scaled = along / learnt.scale
+    width = 5 * np.linalg.norm(scaled)
+    np.testing.assert_allclose(1 + learnt.stretch[found], width, rtol=0.2)
+
+
+def test_an_excursion_is_no_width() -> None:
+    """One coordinate sum goes far out in the last tenth of the window only."""
+    generator = np.random.default_rng(2)
+    x = generator.standard_normal((200, 20))
+    g = -x.copy()
+    x[180:, :4] += 8.0
+    learnt, _ = metrics.learn_metric(x, g, _unit(20), "marginal")
+    assert not np.any(learnt.stretch > 0.5)
 
 
 @pytest.mark.parametrize("count", [50, 150])
