@@ -7,6 +7,7 @@ from accord.adaptation import metric as metrics
 from accord.adaptation.metric import Metric, rank_for
 from accord.adaptation.metric.diagonal import diagonal
 from accord.adaptation.metric.directions import with_directions
+from accord.adaptation.metric.fit import Fit
 from accord.adaptation.metric.marginal import marginal
 
 Window = tuple[np.ndarray, np.ndarray]
@@ -58,13 +59,15 @@ def test_a_direction_that_is_unknown_is_scaled_to_its_width() -> None:
 
 
 def test_an_excursion_is_no_width() -> None:
-    """One coordinate sum goes far out in the last tenth of the window only."""
+    """Four coordinates go far out together, in the last 30 of 200 draws only."""
     generator = np.random.default_rng(2)
     x = generator.standard_normal((200, 20))
     g = -x.copy()
-    x[180:, :4] += 8.0
-    learnt, _ = metrics.learn_metric(x, g, _unit(20), "marginal")
-    assert not np.any(learnt.stretch > 0.5)
+    x[170:, :4] += 8.0
+    unit = Fit(np.ones(20), np.zeros((20, 0)), np.zeros(0))
+    assert not np.any(with_directions(unit, x, g, 16).stretch > 0)
+    lasting = np.roll(x, -85, axis=0)  # the same 30 draws, in the middle: seen in both halves
+    assert np.any(with_directions(unit, lasting, np.roll(g, -85, axis=0), 16).stretch > 0)
 
 
 @pytest.mark.parametrize("count", [50, 150])

@@ -1,4 +1,4 @@
-"""Carry out a run of chains, and make it longer on request."""
+"""Carry out a run of chains, make it longer on request, and read one that has nothing left to draw."""
 
 import contextlib
 import time

@@ -17,19 +17,21 @@ from .marginal import LEAST_DRAWS, widths
 
 _MOST_DIRECTIONS = 16
 _DRAWS_EACH = 4  # at least, for each direction that is looked at
-_MOST_MARGIN = 2.0  # of a narrow direction; also where nobody knows what is bent
-_SHORT = 0.75  # of the other directions, above which, and below 1 / this, a direction keeps its scale
+_MOST_MARGIN = (
+    2.0  # times its width that a narrow direction is scaled to; also where the remainder is unknown
+)
+_SHORT = 0.75  # a scale between this and its inverse stays 1: it would change little
 
 
 def with_directions(wide: Fit, x: np.ndarray, g: np.ndarray, room: int, remainder: float = np.nan) -> Fit:
-    """Add to scales by marginals at most `room` directions, narrow ones and wide ones.
+    """Return scales by marginals, `wide`, with at most `room` directions added, narrow ones and wide ones.
 
     A direction at its width turns as late as all others, and a trajectory ends where most have turned: before the bent
     ones are crossed. So a narrow one is scaled to more than its width, by as much as what is bent is longer than the
     rest: the root of the `remainder` that a matrix leaves (see `curvature`). A wide one is scaled to no more than its
     width in both halves of the window, nor than its Fisher divergence allows: it may be bent itself.
 
-    Draws and gradients are each `(draw, dim)`; few of them say nothing of directions.
+    Draws and gradients are each `(draw, dim)`. Of fewer than 50 draws, `wide` is returned as it is.
     """
     if len(x) < LEAST_DRAWS:
         return wide

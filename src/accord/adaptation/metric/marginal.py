@@ -15,7 +15,7 @@ import numpy as np
 from .fit import Fit
 
 LEAST_DRAWS = 50
-"""Of fewer draws, quantiles say little."""
+"""Number of draws below which quantiles say little."""
 
 _TAIL = 0.1
 _WIDTH = 2 * 1.2815515655446004  # between the two quantiles of a standard normal
