@@ -5,6 +5,7 @@ import pytest
 
 from accord.adaptation import metric as metrics
 from accord.adaptation.metric import Metric, rank_for
+from accord.adaptation.metric.curvature import STEEP
 from accord.adaptation.metric.diagonal import diagonal
 from accord.adaptation.metric.directions import with_directions
 from accord.adaptation.metric.fit import Fit
@@ -42,6 +43,15 @@ def test_the_margin_follows_what_is_bent(remainder: float, margin: float) -> Non
     least, found = (with_directions(wide, x, g, 16, value) for value in (1.0, remainder))
     np.testing.assert_allclose(1 + found.stretch.min(), margin * (1 + least.stretch.min()))
     assert len(with_directions(wide, x, g, 3, remainder).stretch) <= 3
+
+
+@pytest.mark.parametrize(("width", "has_directions"), [(0.35, True), (0.1, False)])
+def test_strongly_curved_posteriors_keep_scales_alone(width: float, has_directions: bool) -> None:
+    """Ridges bent by nine times their width, and by forty times."""
+    learnt, choice = metrics.learn_metric(*_window(20, 200, width), _unit(20), "auto", "marginal")
+    assert choice is not None and choice.form == "marginal"
+    assert (choice.remainder < STEEP) == has_directions
+    assert learnt.is_diagonal != has_directions
 
 
 def test_a_direction_that_is_unknown_is_scaled_to_its_width() -> None:
@@ -94,12 +104,12 @@ def test_draws_whose_squares_are_not_finite_have_none() -> None:
     assert choice is not None and choice.form == "marginal" and learnt.is_diagonal
 
 
-def _window(dim: int, count: int) -> Window:
-    """Draws of five pairs (u, v), v normal about 2 sin(1.5 u), of four with a known sum, and of standard normals."""
+def _window(dim: int, count: int, width: float = 0.35) -> Window:
+    """Draws of five pairs (u, v), v of that width about 2 sin(1.5 u), of four with a known sum, of standard normals."""
     generator = np.random.default_rng(11)
     x = generator.standard_normal((count, dim))
     g = -x.copy()
-    pairs, width = 5, 0.1
+    pairs = 5
     u = x[:, :pairs]
     error = width * generator.standard_normal((count, pairs))
     x[:, pairs : 2 * pairs] = 2 * np.sin(1.5 * u) + error

@@ -70,7 +70,7 @@ def test_a_few_long_directions_among_a_hundred_are_found_unasked_in_every_chain(
 def test_bent_ridges_among_a_hundred_dimensions_are_gone_along_unasked():
     """In eight pairs one coordinate is known, to a tenth, by a sine of the other, which is standard normal.
 
-    A gradient is worth 2.8 of those with the best form that is linear; the bar is 1.5. Eight means and eight standard
+    A gradient is worth 2.7 of those with the best form that is linear; the bar is 1.5. Eight means and eight standard
     deviations are within 5.5 errors of the true ones, of some 500 effective draws: a false alarm in 1e-6, at a fixed
     seed.
     """

@@ -26,9 +26,8 @@ _STRAIGHT = 1.15  # below which they are left again
 _DEAR = 10.0  # times the effort, beyond which scales by marginals are no remedy; where they are one, it is 0.7 to 6
 _UNEVEN = 0.5  # held-out divergence of a matrix, for each draw and dimension, from which on steps are shorter
 
-_STEEP = (
-    12.0  # a remainder from which on, where several draws diverged, steep places held chains up all the same
-)
+STEEP = 12.0
+"""A remainder from which on, where several draws diverged, steep places held chains up all the same."""
 
 _TARGET = 0.8  # of the mean acceptance statistic; Stan's
 _TARGET_CURVED, _TARGET_STEEP = 0.97, 0.985
@@ -91,7 +90,7 @@ def care(choice: Choice, asked: float | None) -> Care:
         return Care.NONE
     # Trajectories that are as long as they may be would only become shorter.
     is_steep = (
-        choice.form == "marginal" and choice.remainder > _STEEP and choice.has_diverged and not choice.is_cut
+        choice.form == "marginal" and choice.remainder > STEEP and choice.has_diverged and not choice.is_cut
     )
     return Care.MUCH if is_steep else Care.SOME
 

@@ -10,6 +10,7 @@ posterior has at some places for the width at all, which is what scales by margi
 
 import numpy as np
 
+from .curvature import STEEP
 from .dense import principal
 from .fit import Fit
 from .low_rank import main_directions
@@ -31,9 +32,10 @@ def with_directions(wide: Fit, x: np.ndarray, g: np.ndarray, room: int, remainde
     rest: the root of the `remainder` that a matrix leaves (see `curvature`). A wide one is scaled to no more than its
     width in both halves of the window, nor than its Fisher divergence allows: it may be bent itself.
 
-    Draws and gradients are each `(draw, dim)`. Of fewer than 50 draws, `wide` is returned as it is.
+    Draws and gradients are each `(draw, dim)`. Of fewer than 50 draws, and where the posterior is so steep in some
+    places that scales alone leave little room, `wide` is returned as it is.
     """
-    if len(x) < LEAST_DRAWS:
+    if len(x) < LEAST_DRAWS or remainder > STEEP:
         return wide
     x, g = (rows - rows.mean(0) for rows in (x / wide.scale, g * wide.scale))
     basis = main_directions(x + g, min(_MOST_DIRECTIONS, room, len(x) // _DRAWS_EACH))
