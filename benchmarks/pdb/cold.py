@@ -40,9 +40,6 @@ latent_autoregression = Simulated(models.latent_autoregression, data.latent_auto
 latent_gaussian_process = Simulated(models.latent_gaussian_process, data.latent_gaussian_process, size=150)
 logistic_horseshoe = Simulated(models.logistic_horseshoe, data.logistic_horseshoe, size=5000)
 
-PROPER: dict[str, Any] = {"mixture_of_normals": models.mixture_of_normals_with_proper_priors}
-"""Models whose priors are distributions, by the names of the same models with improper ones."""
-
 ENTRIES: dict[str, Simulated] = {
     "varying_slopes": varying_slopes,
     "item_response_2pl": item_response_2pl,

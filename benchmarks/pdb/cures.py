@@ -6,7 +6,7 @@ from typing import Any
 
 from accord import handlers, infer, reparam
 from accord.core.notice import Notice
-from cold import PROPER
+from other_forms import NON_CENTRED, PROPER
 
 DRAWS = 1000  # of each chain by default
 MOST = 20  # times as many draws as by default
@@ -42,15 +42,20 @@ def has_more_to_do(notices: Sequence[Notice]) -> bool:
 def cure(model: Any, notices: Sequence[Notice]) -> tuple[Any, dict[str, Any], str]:
     """Return the model and the options of `infer.sample` that the remedies ask for, and what was done, in words.
 
-    A line that reparameterises goes before all else, then one that names a sampler, perhaps with the proper priors that
-    it needs, for a model that is also written with these. Without any, the acceptance target is raised where draws
-    diverged or chains stayed in place, and there are more draws where chains disagree or effective draws are few.
+    A line that reparameterises goes before all else, then a non-centred form, for a model that is also written in one,
+    then a line that names a sampler, perhaps with the proper priors that it needs, likewise. Without any, the
+    acceptance target is raised where draws diverged or chains stayed in place, and there are more draws where chains
+    disagree or effective draws are few.
     """
     lines = dict.fromkeys(line for notice in notices for line in _LINE.findall(notice.remedy))
     if lines:
         for line in lines:
             model = eval(line, {"handlers": handlers, "reparam": reparam, "model": model})
         return model, {}, ", then ".join(f"`{line}`" for line in lines)
+    if model.name in NON_CENTRED and any("a non-centred form" in notice.remedy for notice in notices):
+        options = {"draws": LONGER * DRAWS, "warmup": DRAWS}
+        words = f"the non-centred form, warmup={options['warmup']}, draws={options['draws']}"
+        return NON_CENTRED[model.name](**model.arguments), options, words
     # How many more draws the notices ask for says nothing of chains that do not change modes.
     samplers = [line for notice in notices for line in _SAMPLER.findall(notice.remedy)]
     needing = [found for notice in notices for found in _PROPER.findall(notice.remedy)]

@@ -1,5 +1,6 @@
 """Write the nine models of `fresh.py` in accord's language, as their users do: centred where that is usual."""
 
+import jax
 import jax.numpy as jnp
 
 import accord as ac
@@ -61,6 +62,24 @@ def stochastic_volatility(y):
     ac.factor("later", dist.Normal(expected, scale).log_prob(log_variance[1:]).sum())
     first = dist.Normal(mean, scale / jnp.sqrt(1 - persistence**2))
     ac.factor("first", first.log_prob(log_variance[0]))
+    ac.sample("y", dist.Normal(0, jnp.exp(log_variance / 2)), obs=y)
+
+
+@ac.model
+def stochastic_volatility_by_innovations(y):
+    """The same, with what is new at each time standard normal: the non-centred form."""
+    mean = ac.sample("mean", dist.Normal(-1, 2))
+    persistence = ac.sample("persistence", dist.Beta(20.0, 1.5))
+    scale = ac.sample("scale", dist.HalfNormal(0.5))
+    new = ac.sample("new", dist.Normal(0, 1).expand((len(y),)))
+
+    def step(deviation, noise):
+        deviation = persistence * deviation + noise
+        return deviation, deviation
+
+    first = new[0] / jnp.sqrt(1 - persistence**2)
+    later = jax.lax.scan(step, first, new[1:])[1]
+    log_variance = mean + scale * jnp.append(first, later)
     ac.sample("y", dist.Normal(0, jnp.exp(log_variance / 2)), obs=y)
 
 

@@ -76,6 +76,30 @@ def state_space_stochastic_level_stochastic_seasonal(y, x, w):
     ac.sample("y", dist.Normal(mu + beta * x + lambda_ * w + seasonal, sigma[2]), obs=y)
 
 
+@ac.model
+def state_space_by_innovations(y, x, w):
+    """The same, with what is new in each month standard normal: the non-centred form."""
+    num_months, spread = len(y), 3 * jnp.std(y, ddof=1)
+    level = constraints.interval(jnp.mean(y) - spread, jnp.mean(y) + spread)
+    beta = ac.sample("beta", dist.ImproperUniform(constraints.real, (), ()))
+    lambda_ = ac.sample("lambda", dist.ImproperUniform(constraints.real, (), ()))
+    sigma = ac.sample("sigma", dist.ImproperUniform(constraints.positive_ordered_vector, (), (3,)))
+    ac.factor("sigma_prior", dist.StudentT(4, 0, 1).log_prob(sigma).sum())
+    mu_first = ac.sample("mu_first", dist.ImproperUniform(level, (), (1,)))
+    mu_new = ac.sample("mu_new", dist.Normal(0, 1).expand((num_months - 1,)))
+    mu = mu_first + sigma[1] * jnp.concatenate([jnp.zeros(1), jnp.cumsum(mu_new)])
+    seasonal_first = ac.sample("seasonal_first", dist.ImproperUniform(constraints.real, (), (11,)))
+    seasonal_new = ac.sample("seasonal_new", dist.Normal(0, 1).expand((num_months - 11,)))
+
+    def step(last_eleven, new):
+        seasonal = sigma[0] * new - last_eleven.sum()
+        return jnp.append(last_eleven[1:], seasonal), seasonal
+
+    later = jax.lax.scan(step, seasonal_first, seasonal_new)[1]
+    seasonal = jnp.concatenate([seasonal_first, later])
+    ac.sample("y", dist.Normal(mu + beta * x + lambda_ * w + seasonal, sigma[2]), obs=y)
+
+
 ENTRIES: dict[str, Entry] = {
     # The database's program of this name is that of the next one; the dimensions that it gives are of another program.
     "covid19imperial_v3": Entry(covid19imperial, covid19imperial_arguments),

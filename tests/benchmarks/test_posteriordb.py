@@ -14,6 +14,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.core.notice import Notice
+from accord.density.weights import MAP
 
 MODELS = BENCHMARKS / "pdb"
 
@@ -234,6 +235,53 @@ def test_a_cure_takes_the_model_with_proper_priors_that_a_sampler_needs():
     mine, theirs = (ac.LogDensity.from_model(each) for each in (model, other))
     position = np.random.default_rng(0).normal(size=mine.dim)
     np.testing.assert_allclose(theirs(position) - mine(position), np.log(6))  # the orders of three components
+
+
+def test_a_cure_takes_the_non_centred_form_of_a_series():
+    """The densities differ by the scales of what is new, by which states are derived."""
+    from cures import cure
+    from fresh import ENTRIES
+    from models_series import state_space_stochastic_level_stochastic_seasonal as state_space
+
+    remedy = "Reparameterise what depends on 'scale' (a non-centred form), or take more draws."
+    slow = Notice("warning", "e_bfmi", "", remedy)
+    generator = np.random.default_rng(0)
+    new = generator.normal(size=40)
+
+    model = ENTRIES["stochastic_volatility"](size=40)
+    other, options, words = cure(model, [slow])
+    assert words == "the non-centred form, warmup=1000, draws=4000"
+    assert options == {"draws": 4000, "warmup": 1000}
+    mean, persistence, scale = -0.5, 0.9, 0.3
+    states = [new[0] / np.sqrt(1 - persistence**2)]
+    for noise in new[1:]:
+        states.append(persistence * states[-1] + noise)
+    shared = {"mean": mean, "persistence": persistence, "scale": scale}
+    log_variance = mean + scale * np.array(states)
+    gap = _gap(model, {**shared, "log_variance": log_variance}, other, {**shared, "new": new})
+    np.testing.assert_allclose(gap, 40 * np.log(scale) - 0.5 * np.log(1 - persistence**2))
+
+    model = state_space(y=generator.normal(size=40), x=new, w=generator.normal(size=40))
+    other, *_ = cure(model, [slow])
+    sigma = np.array([0.1, 0.2, 0.5])
+    mu_new, seasonal_first, seasonal_new = (generator.normal(size=n) for n in (39, 11, 29))
+    mu = 0.1 + sigma[1] * np.append(0.0, np.cumsum(mu_new) / 10)
+    seasonal = list(seasonal_first)
+    for noise in seasonal_new:
+        seasonal.append(sigma[0] * noise - sum(seasonal[-11:]))
+    shared = {"beta": 0.3, "lambda": -0.2, "sigma": sigma}
+    states = {"mu": mu, "seasonal": np.array(seasonal)}
+    derived = {"mu_first": mu[:1], "mu_new": mu_new / 10}
+    derived |= {"seasonal_first": seasonal_first, "seasonal_new": seasonal_new}
+    gap = _gap(model, {**shared, **states}, other, {**shared, **derived})
+    np.testing.assert_allclose(gap, 39 * np.log(sigma[1]) + 29 * np.log(sigma[0]))
+
+
+def _gap(model, values, other, other_values):
+    """How much larger the log density of `other` is than that of `model`, both without Jacobians."""
+    mine, theirs = (ac.LogDensity.from_model(each) for each in (model, other))
+    value = mine.value(mine.unconstrain(values), MAP)
+    return theirs.value(theirs.unconstrain(other_values), MAP) - value
 
 
 def test_a_cure_relabels_what_a_notice_says_has_changed_places():
