@@ -113,3 +113,32 @@ def test_a_funnel_is_met_with_the_line_that_mends_it():
     assert "small 'tau'" in found["divergences"].message and line in found["divergences"].remedy
     mended = infer.sample(handlers.reparam(schools(SIGMA, Y), {"theta": LocScale()}), **run)
     assert all(each.severity == "info" for each in mended.notices)
+
+
+@ac.model
+def levels(y):
+    scale = ac.sample("scale", dist.HalfNormal(0.5))
+    noise = ac.sample("noise", dist.HalfNormal(1.0))
+
+    def step(level, observed):
+        level = ac.sample("level", dist.Normal(level, scale))
+        ac.sample("y", dist.Normal(level, noise), obs=observed)
+        return level, None
+
+    ac.scan(step, 0.0, y)
+
+
+def test_sites_in_the_steps_of_a_scan_are_named_and_not_judged():
+    proposal = reparam.propose(levels(np.zeros(5)))
+    assert not proposal and proposal.in_steps == ("level",)
+    line = '`ac.scan(handlers.reparam(step, {"level": reparam.LocScale()}), ...)`'
+    assert str(proposal).startswith("Not judged, in the steps of a scan: level.") and line in str(proposal)
+
+
+def test_a_run_with_slow_scales_prints_what_to_put_around_the_step():
+    """The level hardly changes, so the scale may be small, where chains are slow; no draw needs to diverge for it."""
+    generator = np.random.default_rng(0)
+    y = 0.5 * generator.normal(size=100)
+    draws = infer.sample(levels(y), draws=300, seed=0, progress=False, quiet=True)
+    (notice,) = (each for each in draws.notices if each.code == "e_bfmi")
+    assert 'ac.scan(handlers.reparam(step, {"level": reparam.LocScale()}), ...)' in notice.remedy

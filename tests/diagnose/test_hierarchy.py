@@ -11,6 +11,7 @@ from accord.density import LogDensity
 from accord.diagnose.forms import forms_by_scale
 from accord.diagnose.hierarchy import hierarchical_sites
 from accord.reparam import LocScale, Structured, Transform
+from accord.report.evidence import Form
 
 
 def with_site(law):
@@ -62,9 +63,56 @@ def test_sites_with_an_unknown_scale_are_found(case):
         assert found[0].auxiliary in {entry.name for entry in changed.layout.entries}
 
 
+def of_steps(law):
+    """A model of `s`, `rho`, and a site with this law given the step before, in three steps."""
+
+    def statements():
+        s, rho = ac.sample("s", dist.HalfNormal(1)), ac.sample("rho", dist.Uniform(-1, 1))
+
+        def step(x, t):
+            x = ac.sample("x", law(rho * x, s, t))
+            return x, None
+
+        ac.scan(step, jnp.zeros(2), np.array([1.0, 2.0, 3.0]))
+
+    return ac.model(statements)()
+
+
+STEPS = {
+    "normal": (lambda x, s, t: dist.Normal(x, s), True),
+    "other at each step": (lambda x, s, t: dist.Normal(x, s * t), True),
+    "an event of another family": (lambda x, s, t: dist.StudentT(4.0, x, s).to_event(1), True),
+    "known scale": (lambda x, s, t: dist.Normal(x + s, t), False),
+    "truncated": (lambda x, s, t: dist.TruncatedNormal(x, s, low=-9.0), False),
+    "no location": (lambda x, s, t: dist.Gamma(2.0 + x**2, s), False),
+}
+
+
+@pytest.mark.parametrize("case", STEPS)
+def test_sites_of_steps_with_an_unknown_scale_are_found(case):
+    """What sets their location alone, such as `rho`, is no scale."""
+    law, is_found = STEPS[case]
+    forms, told = forms_by_scale(LogDensity.from_model(of_steps(law)))
+    form = Form("x", '"x": reparam.LocScale()', is_in_steps=True)
+    assert (forms, told) == ({"s": (form,)} if is_found else {}, ())
+
+
+def test_sites_of_steps_within_steps_are_found():
+    def statements():
+        s = ac.sample("s", dist.HalfNormal(1))
+
+        def inner(x, _):
+            return ac.sample("x", dist.Normal(x, s)), None
+
+        ac.scan(lambda x, _: ac.scan(inner, x, length=2), 0.0, length=3)
+
+    forms, told = forms_by_scale(LogDensity.from_model(ac.model(statements)()))
+    assert forms["s"][0].is_in_steps and not told
+
+
 def test_the_forms_of_a_site_are_those_for_its_auxiliary_too():
     density = LogDensity.from_model(with_site(SITES["log-normal"][0]))
-    wanted = {"s": (("theta", '"theta": reparam.Transform(), "theta_base": reparam.LocScale()'),)}
+    wanted = {"s": (Form("theta", '"theta": reparam.Transform(), "theta_base": reparam.LocScale()'),)}
     assert forms_by_scale(density) == (wanted, ())
 
 

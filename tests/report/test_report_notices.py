@@ -5,6 +5,7 @@ import pytest
 
 from accord.report import evidence as evidence_module
 from accord.report import examine
+from accord.report.evidence import Form
 
 
 def good_run(num_chains: int = 4, num_draws: int = 1000) -> dict[str, dict[str, np.ndarray]]:
@@ -580,7 +581,7 @@ def test_a_large_posterior_is_judged_on_a_part_of_every_site(monkeypatch):
     assert "2 of 16 parameters" in found["r_hat"].message  # the constants of corr have no R-hat
 
 
-FORMS = {"tau": (("theta", '"theta": reparam.LocScale()'),)}
+FORMS = {"tau": (Form("theta", '"theta": reparam.LocScale()'),)}
 LINE = 'handlers.reparam(model, {"theta": reparam.LocScale()})'
 
 
@@ -631,6 +632,22 @@ def test_energies_along_a_scale_are_met_with_the_same_line():
     low_energy_along_a_site(run)
     found = [each for each in look(run, scaled_by={"mu": FORMS["tau"]}) if each.code == "e_bfmi"]
     assert LINE in found[0].remedy
+
+
+def test_sites_of_steps_are_reparameterised_around_the_step():
+    run = good_run()
+    low_energy_along_a_site(run)
+    level = Form("level", '"level": reparam.LocScale()', is_in_steps=True)
+    around_step = '`ac.scan(handlers.reparam(step, {"level": reparam.LocScale()}), ...)`'
+    for forms, line in (
+        (
+            (level,),
+            f"scale of 'level', whose posterior narrows with it like a funnel: reparameterise by {around_step},",
+        ),
+        ((*FORMS["tau"], level), f"reparameterise by `{LINE}` and {around_step}, or take more draws."),
+    ):
+        (notice,) = (each for each in look(run, scaled_by={"mu": forms}) if each.code == "e_bfmi")
+        assert line in notice.remedy
 
 
 def test_a_good_run_is_silent_whatever_has_a_scale():

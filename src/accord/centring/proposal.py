@@ -40,7 +40,8 @@ class Judged:
 class Proposal(Mapping[str, AbstractReparam]):
     """Proposed reparameterisation of the sites of a model; prints a table with reasons.
 
-    It is the `config` that `handlers.reparam` takes. `rows` has an entry for each site whose scale is unknown.
+    It is the `config` that `handlers.reparam` takes. `rows` has an entry for each site whose scale is unknown; but
+    sites in the steps of a scan are `in_steps`, and not judged.
 
     **Example**
 
@@ -50,6 +51,7 @@ class Proposal(Mapping[str, AbstractReparam]):
     """
 
     rows: tuple[Judged, ...]
+    in_steps: tuple[str, ...] = ()
 
     @property
     def config(self) -> dict[str, AbstractReparam]:
@@ -67,7 +69,9 @@ class Proposal(Mapping[str, AbstractReparam]):
 
     def __str__(self) -> str:
         if not self.rows:
-            return "No site has a location and a scale of which the scale depends on another latent site."
+            return _around_steps(self.in_steps) or (
+                "No site has a location and a scale of which the scale depends on another latent site."
+            )
         header = ("site", "scale from", "share of the data", "proposed")
         cells = [(row.site, ", ".join(row.scale_from), _range(row.share), row.decision) for row in self.rows]
         widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
@@ -75,7 +79,7 @@ class Proposal(Mapping[str, AbstractReparam]):
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in (header, *cells)
         ]
-        return "\n".join(lines)
+        return "\n".join(filter(None, (*lines, _around_steps(self.in_steps))))
 
     __repr__ = __str__
 
@@ -83,3 +87,14 @@ class Proposal(Mapping[str, AbstractReparam]):
 def _range(share: np.ndarray) -> str:
     low, high = np.min(share, initial=1.0), np.max(share, initial=0.0)
     return f"{low:.2f}" if share.size == 1 else f"{low:.2f} to {high:.2f}"
+
+
+def _around_steps(sites: tuple[str, ...]) -> str:
+    """Write what can be done about sites in the steps of a scan; empty without any."""
+    if not sites:
+        return ""
+    config = ", ".join(f'"{site}": reparam.LocScale()' for site in sites)
+    return (
+        f"Not judged, in the steps of a scan: {', '.join(sites)}. Compare the draws with those of "
+        f"`ac.scan(handlers.reparam(step, {{{config}}}), ...)`."
+    )

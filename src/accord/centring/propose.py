@@ -31,6 +31,8 @@ def propose(model: Model, *, seed: int = 0) -> Proposal:
     chains, has all of them non-centred. Over its draws each entry has a curvature from its prior and one from all else.
     Where the prior's is the larger one, the entry is to be non-centred; where the data's is, it stays as it is.
 
+    A site in the steps of a scan can be reparameterised around the step alone: it is named, and not judged.
+
     What sites further down say of one is reckoned as if these were known. Where the scale may be both small and large
     given the data, no choice is right throughout: the diagnostics of the run that follows have the last word.
 
@@ -59,9 +61,11 @@ def propose(model: Model, *, seed: int = 0) -> Proposal:
         raise OptionError(f"reparam.propose takes a model with its data, got {model!r}.{hint}")
     density = LogDensity.from_model(model)
     program = model_program(density)
-    found = () if program is None else hierarchical_sites(program, density.data)
+    every = () if program is None else hierarchical_sites(program, density.data)
+    found = tuple(site for site in every if not site.is_in_steps)
+    in_steps = tuple(site.site for site in every if site.is_in_steps)
     if not found:
-        return Proposal(())
+        return Proposal((), in_steps)
     config = {name: each for site in found for name, each in site.config.items()}
     changed = LogDensity.from_model(reparam(model, config))
     draws = sample(
@@ -82,7 +86,7 @@ def propose(model: Model, *, seed: int = 0) -> Proposal:
         Judged(each.site, each.scale_from, share[each.site], _decided(each, share[each.site]))
         for each in found
     )
-    return Proposal(tuple(rows))
+    return Proposal(tuple(rows), in_steps)
 
 
 def _decided(site: Hierarchical, share: np.ndarray) -> dict[str, AbstractReparam]:

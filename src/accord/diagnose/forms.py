@@ -2,7 +2,7 @@
 
 from ..core.notice import Notice
 from ..density import LogDensity
-from ..report.evidence import Forms
+from ..report.evidence import Form, Forms
 from .checks.dependence import model_program
 
 
@@ -26,12 +26,12 @@ def forms_by_scale(density: LogDensity) -> tuple[dict[str, Forms], tuple[Notice,
                 "info",
                 "forms_unknown",
                 f"the sites with an unknown scale could not be found: {type(error).__name__}: {error}",
-                "Draws diverged: try whether a non-centred form (`handlers.reparam`) helps.",
+                "Draws diverged, or chains are slow: try whether a non-centred form (`handlers.reparam`) helps.",
             ),
         )
     found: dict[str, Forms] = {}
     for site in sites:
-        form = ", ".join(f'"{name}": reparam.{type(each).__name__}()' for name, each in site.config.items())
+        config = ", ".join(f'"{name}": reparam.{type(each).__name__}()' for name, each in site.config.items())
         for scale in site.scale_from:
-            found[scale] = (*found.get(scale, ()), (site.site, form))
+            found[scale] = (*found.get(scale, ()), Form(site.site, config, site.is_in_steps))
     return found, ()

@@ -13,6 +13,7 @@ from ..density.dependence.provenance import arguments_seen
 from ..density.latent import concrete
 from ..density.program import ModelProgram
 from ..distributions import AbstractDistribution
+from ..distributions.wrappers.each_step import EachStep
 from ..language.reparam.base import SUFFIX, AbstractReparam, Parts
 from ..language.reparam.loc_scale import LocScale, is_loc_scale
 from ..language.reparam.structured import Structured
@@ -25,12 +26,13 @@ class Hierarchical:
     """A latent site whose scale depends on others: `scale_from`, their names.
 
     `chain` is how to take location and scale out of its law: one reparameterisation of the site, or first one of the
-    site and then one of its auxiliary.
+    site and then one of its auxiliary. `is_in_steps`: it is a site of the steps of a scan, around which it is done.
     """
 
     site: str
     scale_from: tuple[str, ...]
     chain: tuple[AbstractReparam, ...]
+    is_in_steps: bool = False
 
     @property
     def config(self) -> dict[str, AbstractReparam]:
@@ -52,6 +54,7 @@ def hierarchical_sites(program: ModelProgram, data: Mapping[str, Any]) -> tuple[
     # Latent sites and data may have one name.
     given = {f"data/{name}": shape for name, shape in shapes(data).items()}
     chains: dict[str, tuple[AbstractReparam, ...]] = {}
+    in_steps: set[str] = set()
 
     def scales(_: Any, both: Mapping[str, Any]) -> dict[str, jax.Array]:
         found: dict[str, jax.Array] = {}
@@ -62,10 +65,15 @@ def hierarchical_sites(program: ModelProgram, data: Mapping[str, Any]) -> tuple[
                 if name in program.layout.to_collapse:
                     continue
                 law = sites[name].distribution
-                chain, ways = ((), ()) if law is None else _taken_out(law)
+                if isinstance(law, EachStep):
+                    in_steps.add(name)
+                    chain, ways = _taken_out_of_steps(law)
+                else:
+                    chain, parts = ((), ()) if law is None else _taken_out(law)
+                    ways = [part.way for part in parts]
                 if chain:
                     chains[name] = chain
-                    leaves = _without_location([part.way for part in ways])
+                    leaves = _without_location(ways)
                     found |= {f"{name}:{i}": leaf for i, leaf in enumerate(leaves)}
         return found
 
@@ -77,16 +85,14 @@ def hierarchical_sites(program: ModelProgram, data: Mapping[str, Any]) -> tuple[
         names = {each for key, names in seen.items() if key.rpartition(":")[0] == name for each in names}
         sources = tuple(each for each in pieces if f"latent/{each}" in names)
         if sources:
-            found.append(Hierarchical(name, sources, chain))
+            found.append(Hierarchical(name, sources, chain, name in in_steps))
     return tuple(found)
 
 
 def _taken_out(law: AbstractDistribution) -> tuple[tuple[AbstractReparam, ...], tuple[Parts, ...]]:
     """Return the reparameterisations that remove location and scale from a distribution, with their parts."""
-    core = core_of(law)
     ways: list[AbstractReparam] = [Structured(), Transform()]
-    # Bounds that move with the scale are no location and scale alone.
-    if is_loc_scale(core) and not hasattr(core, "low") and not hasattr(core, "high"):
+    if _has_scale_alone(core_of(law)):
         ways = [LocScale()]
     for reparam in ways:
         try:
@@ -101,6 +107,19 @@ def _taken_out(law: AbstractDistribution) -> tuple[tuple[AbstractReparam, ...], 
         if inner:
             return (reparam, *inner), (parts, *more)
     return (), ()
+
+
+def _taken_out_of_steps(law: EachStep) -> tuple[tuple[AbstractReparam, ...], Any]:
+    """Return the reparameterisation of a step by location and scale, with its scales, of all steps together."""
+    core: Any = law
+    while isinstance(core, EachStep):
+        core = core_of(core.base)
+    return ((LocScale(),), [core.scale]) if _has_scale_alone(core) else ((), [])
+
+
+def _has_scale_alone(core: AbstractDistribution) -> bool:
+    """Return whether location and scale can be taken out; bounds that move with the scale would stay."""
+    return is_loc_scale(core) and not hasattr(core, "low") and not hasattr(core, "high")
 
 
 def _without_location(ways: Any) -> list[jax.Array]:

@@ -11,6 +11,7 @@ from ..density import LogDensity
 from ..diagnose.background_checks import BackgroundChecks
 from ..diagnose.forms import forms_by_scale
 from ..executors import AbstractExecutor
+from ..report.rules.movement import has_low_e_bfmi
 from ..runs.method import AbstractHost
 from ..runs.stopping.watch import Watch
 from ..runs.stored.ending import stopping_of
@@ -119,8 +120,8 @@ class ChainHost(AbstractHost[Draws]):
         """See `AbstractHost.judge`."""
         density, plan = self.density, self.plan
         # A sound run does not pay for the forms.
-        has_diverged = result.counts["divergence"]["sample"].any()
-        forms, unknown = forms_by_scale(density) if has_diverged else ({}, ())
+        is_doubtful = result.counts["divergence"]["sample"].any() or has_low_e_bfmi(result.stats)
+        forms, unknown = forms_by_scale(density) if is_doubtful else ({}, ())
         return [
             *judge(result, blamed(density, result, plan.pace.explain_seconds), forms),
             *unknown,

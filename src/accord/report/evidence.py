@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +17,20 @@ Counts = Mapping[str, Mapping[str, np.ndarray]]
 Blamed = tuple[tuple[str, ...], str]
 """The sites to blame, and an explanation: a sentence with a leading space."""
 
-Forms = tuple[tuple[str, str], ...]
-"""Sites whose scale is another site, each with its non-centred form for `handlers.reparam`."""
+
+class Form(NamedTuple):
+    """Non-centred form of a site whose scale is another site.
+
+    **Fields**: `site`; `config`, what `handlers.reparam` takes for it, as it is written in a mapping; `is_in_steps`, of
+    a scan, around whose step it is written.
+    """
+
+    site: str
+    config: str
+    is_in_steps: bool = False
+
+
+Forms = tuple[Form, ...]
 
 # Numbers judged after a run, which takes up to two seconds of a core: larger posteriors are judged on a part of their
 # scalars.

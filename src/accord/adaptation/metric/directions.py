@@ -32,10 +32,10 @@ def with_directions(wide: Fit, x: np.ndarray, g: np.ndarray, room: int, remainde
     rest: the root of the `remainder` that a matrix leaves (see `curvature`). A wide one is scaled to no more than its
     width in both halves of the window, nor than its Fisher divergence allows: it may be bent itself.
 
-    Draws and gradients are each `(draw, dim)`. Of fewer than 50 draws, and where the posterior is so steep in some
-    places that scales alone leave little room, `wide` is returned as it is.
+    Draws and gradients are each `(draw, dim)`. Of fewer than 50 draws, and where the posterior is steep in some places
+    and directions cover but a part of it, `wide` is returned as it is.
     """
-    if len(x) < LEAST_DRAWS or remainder > STEEP:
+    if len(x) < LEAST_DRAWS or (remainder > STEEP and x.shape[1] > _MOST_DIRECTIONS):
         return wide
     x, g = (rows - rows.mean(0) for rows in (x / wide.scale, g * wide.scale))
     basis = main_directions(x + g, min(_MOST_DIRECTIONS, room, len(x) // _DRAWS_EACH))

@@ -1,6 +1,6 @@
 """Judge how chains moved, and what their trajectories cost."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -126,6 +126,12 @@ def saturated_trees(run: Evidence) -> Iterator[Notice]:
         )
 
 
+def has_low_e_bfmi(stats: Mapping[str, np.ndarray]) -> bool:
+    """Return whether `low_e_bfmi` finds any, from statistics of shape `(chain, draw)`."""
+    energy = stats.get("energy")
+    return energy is not None and energy.shape[1] >= FEW_DRAWS and bool(np.any(e_bfmi(energy) < E_BFMI_LOW))
+
+
 def low_e_bfmi(run: Evidence) -> Iterator[Notice]:
     """Find chains whose energy changes too little from draw to draw."""
     energy = run.stats.get("energy")
@@ -139,13 +145,14 @@ def low_e_bfmi(run: Evidence) -> Iterator[Notice]:
         score, name, scalar = best_scalar(run, Groups(is_high, ~is_high))
         most = f", most along {run.label(name, scalar)}" if abs(score) > ALONG else ""
         on = f"what depends on {run.label(name, scalar)}" if most else "heavy tails and varying scales"
-        funnel = non_centred(run, name) if most else ""
+        form = non_centred(run, name) if most else ""
+        form = form or f"Reparameterise {on} (a non-centred form)"
         yield Notice(
             "warning",
             "e_bfmi",
             f"E-BFMI is below {E_BFMI_LOW} in {low.size} of {len(values)} chains, "
             f"lowest {values[worst]:.2f} in chain {run.chains[worst]}: tails are explored slowly{most}.",
-            f"{funnel}." if funnel else f"Reparameterise {on} (a non-centred form), or take more draws.",
+            f"{form}, or take more draws.",
             (name,) if most else (),
         )
 

@@ -33,15 +33,19 @@ def by_chain(run: Evidence, counts: np.ndarray) -> str:
 
 
 def non_centred(run: Evidence, name: str) -> str:
-    """Write the `handlers.reparam` call that non-centres the sites with scale `name`; empty without such sites."""
+    """Write the calls that non-centre the sites with scale `name`, around the model or a step; empty without any."""
     forms = run.scaled_by.get(name, ())
     if not forms:
         return ""
-    sites = ", ".join(repr(site) for site, _ in forms[:_MOST_FORMS])
-    config = ", ".join(form for _, form in forms[:_MOST_FORMS])
+    forms = forms[:_MOST_FORMS]
+    sites = ", ".join(repr(form.site) for form in forms)
+    around_model = ", ".join(form.config for form in forms if not form.is_in_steps)
+    around_step = ", ".join(form.config for form in forms if form.is_in_steps)
+    calls = [f"`handlers.reparam(model, {{{around_model}}})`"] if around_model else []
+    calls += [f"`ac.scan(handlers.reparam(step, {{{around_step}}}), ...)`"] if around_step else []
     return (
         f"{name!r} sets the scale of {sites}, whose posterior narrows with it like a funnel: reparameterise by "
-        f"`handlers.reparam(model, {{{config}}})`"
+        f"{' and '.join(calls)}"
     )
 
 
