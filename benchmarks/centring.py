@@ -35,6 +35,20 @@ def groups(group, num_groups, x, y):
         ac.sample("y", dist.Normal(theta[group] + slope * x, noise), obs=y)
 
 
+@ac.model
+def walk(y, is_centred):
+    """A level that walks, by `ac.scan`, and is observed with noise at each step; `y`: shape (steps,)."""
+    scale = ac.sample("scale", dist.HalfNormal(0.5))
+    noise = ac.sample("noise", dist.HalfNormal(1.0))
+
+    def step(level, observed):
+        level = ac.sample("level", dist.Normal(level, scale))
+        ac.sample("y", dist.Normal(level, noise), obs=observed)
+        return level, None
+
+    ac.scan(step if is_centred else handlers.reparam(step, {"level": reparam.LocScale()}), 0.0, y)
+
+
 def simulated(counts: list[int], tau: float, seed: int) -> ac.Model:
     """Groups of so many rows, with a noise of 1."""
     rng = np.random.default_rng(seed)
@@ -64,14 +78,24 @@ def main() -> None:
             "proposed": handlers.reparam(model, proposal),
         }
         for form, changed in forms.items():
-            draws = infer.sample(changed, seed=seed, progress=False, quiet=True)
-            table = draws.summary().to_dataframe()
-            table = table[~table.index.str.contains("_base")]
-            smallest, steps = float(table["ess_bulk"].min()), int(draws.stats["n_steps"].sum())
-            print(
-                f"  {form:12} {len(draws.chains)} chains, {int(draws.stats['diverging'].sum()):3} divergences, ESS "
-                f"{smallest:5.0f}, {1000 * smallest / steps:6.1f} per 1000 gradients, R-hat {table['r_hat'].max():.3f}"
-            )
+            report(form, changed, seed)
+    rng = np.random.default_rng(0)
+    y = np.cumsum(0.05 * rng.normal(size=100)) + 0.5 * rng.normal(size=100)
+    print("walk of 100 steps")
+    for form, is_centred in (("written", True), ("non-centred", False)):
+        report(form, walk(y, is_centred), seed)
+
+
+def report(form: str, model: ac.Model, seed: int) -> None:
+    """Run one form of a model, and print what it took."""
+    draws = infer.sample(model, seed=seed, progress=False, quiet=True)
+    table = draws.summary().to_dataframe()
+    table = table[~table.index.str.contains("_base")]
+    smallest, steps = float(table["ess_bulk"].min()), int(draws.stats["n_steps"].sum())
+    print(
+        f"  {form:12} {len(draws.chains)} chains, {int(draws.stats['diverging'].sum()):3} divergences, ESS "
+        f"{smallest:5.0f}, {1000 * smallest / steps:6.1f} per 1000 gradients, R-hat {table['r_hat'].max():.3f}"
+    )
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def stochastic_volatility(y):
 
 @ac.model
 def stochastic_volatility_by_innovations(y):
-    """The same, with what is new at each time standard normal: the non-centred form."""
+    """Stochastic volatility in the non-centred form: what is new at each time is standard normal."""
     mean = ac.sample("mean", dist.Normal(-1, 2))
     persistence = ac.sample("persistence", dist.Beta(20.0, 1.5))
     scale = ac.sample("scale", dist.HalfNormal(0.5))

@@ -78,7 +78,10 @@ def state_space_stochastic_level_stochastic_seasonal(y, x, w):
 
 @ac.model
 def state_space_by_innovations(y, x, w):
-    """The same, with what is new in each month standard normal: the non-centred form."""
+    """The level and the season in the non-centred form: what is new in each month is standard normal.
+
+    Of the levels only the first has bounds. `y`, `x`, `w`: shape (months,).
+    """
     num_months, spread = len(y), 3 * jnp.std(y, ddof=1)
     level = constraints.interval(jnp.mean(y) - spread, jnp.mean(y) + spread)
     beta = ac.sample("beta", dist.ImproperUniform(constraints.real, (), ()))

@@ -238,7 +238,7 @@ def test_a_cure_takes_the_model_with_proper_priors_that_a_sampler_needs():
 
 
 def test_a_cure_takes_the_non_centred_form_of_a_series():
-    """The densities differ by the scales of what is new, by which states are derived."""
+    """Both densities differ by the Jacobian of the map from what is new to the states."""
     from cures import cure
     from fresh import ENTRIES
     from models_series import state_space_stochastic_level_stochastic_seasonal as state_space

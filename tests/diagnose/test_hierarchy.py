@@ -90,7 +90,7 @@ STEPS = {
 
 @pytest.mark.parametrize("case", STEPS)
 def test_sites_of_steps_with_an_unknown_scale_are_found(case):
-    """What sets their location alone, such as `rho`, is no scale."""
+    """A latent site that sets their location alone, such as `rho`, sets no scale."""
     law, is_found = STEPS[case]
     forms, told = forms_by_scale(LogDensity.from_model(of_steps(law)))
     form = Form("x", '"x": reparam.LocScale()', is_in_steps=True)
