@@ -217,7 +217,7 @@ RULES = {
     diverging_at_any_element: ("warning", "divergences", "most with a large element of 'theta'", "on 'theta'"),
     diverging_in_one_place: ("warning", "divergences", "100 of 4000 draws diverged (2.5%).", "reparameterise"),
     apart: ("error", "r_hat", "R-hat is above 1.01 for 1 of 6 parameters, worst", "several modes"),
-    slightly_apart: ("warning", "r_hat", "for 'theta[B]'", "warm-up"),
+    slightly_apart: ("warning", "r_hat", "for 'theta[B]'", "warm-up and about 3 times as many draws"),
     slow: ("warning", "ess_bulk", "Bulk ESS is below 400 for 1 of 6 parameters, lowest", "times as many draws"),
     few_in_the_tail: ("warning", "ess_tail", "Tail ESS is below 400", "times as many draws"),
     stuck: ("error", "constant_chains", "Chain 2 did not move in 1000 draws.", "draws.stats"),
@@ -228,7 +228,7 @@ RULES = {
     low_energy_along_a_site: ("warning", "e_bfmi", "slowly, most along 'mu'", "what depends on 'mu'"),
     rarely_diverging: ("info", "divergences", "4 of 4000 draws diverged (0.1%)", "above 0.8"),
     mostly_diverging: ("error", "divergences", "2000 of 4000 draws diverged (50.0%)", "above 0.8"),
-    barely_apart: ("info", "r_hat", "for 'theta[B]'", "warm-up"),
+    barely_apart: ("info", "r_hat", "for 'theta[B]'", "warm-up and about 3 times as many draws"),
     barely_apart_and_slow: ("warning", "r_hat", "for 'theta[B]'", "warm-up"),
     two_modes: (
         "error",

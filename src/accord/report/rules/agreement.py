@@ -19,6 +19,7 @@ ESS_AMPLE = 400
 R_HAT_FAILED = 1.1  # the limit of Gelman & Rubin's day: the chains are not in the same place
 ESS_PER_CHAIN = 100  # below this the diagnostics are unreliable too; Vehtari et al. (2021)
 CHAINS_ASKED = 16  # beyond this many chains the total is what counts, and a hundred each would never be met
+_MARGIN = 1.5  # beyond the draws at which R-hat would be just low enough, since chance alone makes one of many high
 COLLINEAR = 0.9999  # correlation beyond which two unknowns are one, as far as the data can tell
 _MOST_PAIRED = 200  # scalars whose correlations are looked at
 
@@ -133,7 +134,12 @@ def _remedy_of_r_hat(run: Evidence, bad: Sequence[tuple[float, str, int]]) -> st
 
 
 def _more(run: Evidence, worst: float) -> str:
-    more = "The chains disagree: use more warm-up and draws. If they still do, "
+    draws = "draws"
+    if worst <= R_HAT_FAILED and not run.has_many_chains:
+        # Its distance from 1 falls as draws get more, or faster.
+        times = np.ceil(_MARGIN * (worst - 1) / (R_HAT_DOUBT - 1))
+        draws = f"about {times:.0f} times as many draws"
+    more = f"The chains disagree: use more warm-up and {draws}. If they still do, "
     if run.flat and worst > R_HAT_FAILED:
         return f"{more}give {site_list(sorted(run.flat))} a proper prior: under a flat one, nothing may bound them."
     return f"{more}look for several modes, between which `infer.Tempered()` moves."
