@@ -1,7 +1,7 @@
 """Do what the notices of a run say, by their own words: change the model by the line that they print, or the run."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from accord import handlers, infer, reparam
@@ -12,12 +12,35 @@ DRAWS = 1000  # of each chain by default
 MOST = 20  # times as many draws as by default
 LONGER = 4  # times as many where a notice asks for more draws without a number
 TARGET = 0.99
+MOST_STEPS = 3  # further runs, each by what the notices of the one before say
 
 _SAMPLER = re.compile(r"`infer\.sample\(model, (infer\.\w+\(.*?\))\)`")
 _PROPER = re.compile(r"[Gg]ive '(.+?)' a proper prior, with which `(infer\.\w+\(.*?\))`")
+_BOUNDED = re.compile(r"Give '(.+?)' a proper prior, with a scale")
 _LINE = re.compile(r"`(handlers\.reparam\(model, .+?\))`")
 _RELABEL = re.compile(r"`(infer\.relabel\(draws, .+?\))`")
 _TIMES = re.compile(r"about (\d+) times as many draws")
+
+
+def cured(model: Any, draws: Any, sampled: Callable[..., Any]) -> tuple[Any, str]:
+    """Do what the notices of a run that did not converge say, by `sampled(model, **options)`, until one converges.
+
+    **Returns** the last draws, with their components matched where a notice gave the line for it, and what was done, in
+    words.
+    """
+    options: dict[str, Any] = {}
+    done = []
+    draws, matching = relabelled(draws)
+    is_unfinished = not matching or has_more_to_do(draws.notices)
+    while is_unfinished and len(done) < MOST_STEPS:
+        model, further, words = cure(model, draws.notices, options.get("draws", DRAWS))
+        if not words:
+            break
+        done.append(words)
+        options |= further
+        draws, matching = relabelled(sampled(model, **options), matching)
+        is_unfinished = any(notice.code == "r_hat" or notice.severity == "error" for notice in draws.notices)
+    return draws, ", then ".join(filter(None, (*done, matching)))
 
 
 def relabelled(draws: Any, before: str = "") -> tuple[Any, str]:
@@ -39,14 +62,18 @@ def has_more_to_do(notices: Sequence[Notice]) -> bool:
     )
 
 
-def cure(model: Any, notices: Sequence[Notice]) -> tuple[Any, dict[str, Any], str]:
+def cure(model: Any, notices: Sequence[Notice], drawn: int = DRAWS) -> tuple[Any, dict[str, Any], str]:
     """Return the model and the options of `infer.sample` that the remedies ask for, and what was done, in words.
 
-    A line that reparameterises goes before all else, then a non-centred form, for a model that is also written in one,
-    then a line that names a sampler, perhaps with the proper priors that it needs, likewise. Without any, the
-    acceptance target is raised where draws diverged or chains stayed in place, and there are more draws where chains
-    disagree or effective draws are few.
+    `drawn`: draws of each chain of the run that the notices are of. Proper priors for what runs away go before all
+    else, for a model that is also written with them, then a line that reparameterises, then a non-centred form, for a
+    model that is also written in one, then a line that names a sampler, perhaps with the proper priors that it needs,
+    likewise. Without any, the acceptance target is raised where draws diverged or chains stayed in place, and there are
+    more draws where chains disagree or effective draws are few.
     """
+    bounded = [found for notice in notices for found in _BOUNDED.findall(notice.remedy)]
+    if bounded and model.name in PROPER:
+        return PROPER[model.name](**model.arguments), {}, f"a proper prior for {_listed(bounded[0])}"
     lines = dict.fromkeys(line for notice in notices for line in _LINE.findall(notice.remedy))
     if lines:
         for line in lines:
@@ -61,7 +88,8 @@ def cure(model: Any, notices: Sequence[Notice]) -> tuple[Any, dict[str, Any], st
     needing = [found for notice in notices for found in _PROPER.findall(notice.remedy)]
     first = ""
     if needing and model.name in PROPER:
-        model, first = PROPER[model.name](**model.arguments), f"a proper prior for {needing[0][0]}, then "
+        first = f"a proper prior for {_listed(needing[0][0])}, then "
+        model = PROPER[model.name](**model.arguments)
         samplers = [needing[0][1]]
     if samplers:
         options = {"sampler": eval(samplers[0], {"infer": infer}), "draws": LONGER * DRAWS, "warmup": DRAWS}
@@ -75,7 +103,12 @@ def cure(model: Any, notices: Sequence[Notice]) -> tuple[Any, dict[str, Any], st
     asked = [int(times) for notice in serious for times in _TIMES.findall(notice.remedy)]
     # An R-hat between 1.01 and 1.02 is told for information alone, and asks for more draws as well.
     if asked or any(notice.code == "r_hat" for notice in notices):
-        options["draws"] = DRAWS * min(max([LONGER, *asked]), MOST)
+        options["draws"] = drawn * min(max([LONGER, *asked]), MOST)
         options["warmup"] = DRAWS
         done.append(f"warmup={options['warmup']}, draws={options['draws']}")
     return model, options, ", ".join(done)
+
+
+def _listed(sites: str) -> str:
+    """Return names of sites without the quotes between them."""
+    return sites.replace("'", "")

@@ -67,6 +67,23 @@ def hmm_gaussian(y, K):
         A = ac.sample("A", dist.Dirichlet(jnp.ones(K)))
         sigma = ac.sample("sigma", dist.ImproperUniform(constraints.positive, (), ()))
     mu = ac.sample("mu", dist.ImproperUniform(constraints.ordered_vector, (), (K,)))
+    _normal_outcomes(y, pi1, A, mu, sigma)
+
+
+@ac.model
+def hmm_gaussian_with_proper_priors(y, K):
+    """The same with priors, as wide as the outcomes, of what the database's program gives none; `y`: shape (t,)."""
+    pi1 = ac.sample("pi1", dist.Dirichlet(jnp.ones(K)))
+    with ac.plate("state", K):
+        A = ac.sample("A", dist.Dirichlet(jnp.ones(K)))
+        sigma = ac.sample("sigma", dist.HalfNormal(jnp.std(y)))
+    anywhere = dist.Normal(jnp.mean(y), 2 * jnp.std(y)).expand((K,))
+    mu = ac.sample("mu", dist.OrderedDistribution(anywhere.to_event(1)))
+    _normal_outcomes(y, pi1, A, mu, sigma)
+
+
+def _normal_outcomes(y, pi1, A, mu, sigma):
+    """Add the log density of the outcomes, summed over states."""
     log_emissions = dist.Normal(mu, sigma).log_prob(y[:, None])
     # The database's program adds the outcome under every state to the weight of each one, at the first time alone.
     log_first = jnp.log(pi1) + log_emissions[0].sum()

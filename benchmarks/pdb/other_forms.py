@@ -4,9 +4,13 @@ from typing import Any
 
 import cold_models
 import fresh_models
+import models_hmm
 import models_series
 
-PROPER: dict[str, Any] = {"mixture_of_normals": cold_models.mixture_of_normals_with_proper_priors}
+PROPER: dict[str, Any] = {
+    "hmm_gaussian": models_hmm.hmm_gaussian_with_proper_priors,
+    "mixture_of_normals": cold_models.mixture_of_normals_with_proper_priors,
+}
 """Models whose priors are distributions, by the names of the same models with improper ones."""
 
 NON_CENTRED: dict[str, Any] = {

@@ -185,10 +185,11 @@ def _said(found: Standings, posteriors: Sequence[str]) -> str:
     )
     cured = (
         "The last two columns are of what the notices said, by their own words: components of the same draws matched "
-        "by the line that they print; where there is none, or more is asked for, of a further run with the model "
-        "changed by such a line, else in the non-centred form that they ask for, where the model is also written in "
-        "it, else by the sampler that they name, else with a higher acceptance target where draws diverged and the "
-        "number of draws that they ask for."
+        "by the line that they print; where there is none, or more is asked for, of further runs, at most three, each "
+        "by what the notices of the one before say: with proper priors for what runs away, where the model is also "
+        "written with them, else with the model changed by such a line, else in the non-centred form that they ask "
+        "for, where it is also written in it, else by the sampler that they name, else with a higher acceptance target "
+        "where draws diverged and the number of draws that they ask for."
     )
     return f"{told} {cured}\n\n{table(header, rows)}"
 

@@ -1,4 +1,4 @@
-"""Run accord at its defaults; the variant `cured` does then what the notices say, and is judged by that run."""
+"""Run accord at its defaults; the variant `cured` does then what notices say, and is judged by the last run."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import jax
 
 from accord.infer import sample  # loads what a run needs, as NumPyro's imports do
 from child import CHAINS, Outcome, Run, main
-from cures import cure, has_more_to_do, relabelled
+from cures import cured
 
 FEW = 2  # draws of warm-up, and again of sampling, of a short run
 
@@ -20,11 +20,7 @@ def prepare(model: Any, seed: int, variant: str) -> Run:
     def run(is_short: bool) -> Outcome:
         draws, words = sampled(model, **(dict(warmup=FEW, draws=FEW) if is_short else {})), ""
         if variant == "cured":
-            draws, words = relabelled(draws)
-            if not words or has_more_to_do(draws.notices):
-                other, options, more = cure(model, draws.notices)
-                draws, again = relabelled(sampled(other, **options), words) if more else (draws, words)
-                words = ", then ".join(filter(None, (more, again)))
+            draws, words = cured(model, draws, sampled)
         unknowns = [entry.name for entry in draws.density.layout.entries] if draws.density else list(draws)
         facts = {
             "phases": draws.timings,

@@ -3,6 +3,7 @@
 import ast
 import json
 import zipfile
+from types import SimpleNamespace
 from typing import Any
 
 import jax.numpy as jnp
@@ -235,6 +236,34 @@ def test_a_cure_takes_the_model_with_proper_priors_that_a_sampler_needs():
     mine, theirs = (ac.LogDensity.from_model(each) for each in (model, other))
     position = np.random.default_rng(0).normal(size=mine.dim)
     np.testing.assert_allclose(theirs(position) - mine(position), np.log(6))  # the orders of three components
+
+
+def test_a_cure_goes_on_until_no_notice_asks_for_more():
+    from cures import cured
+    from models_hmm import ENTRIES
+
+    model = ENTRIES["hmm_gaussian"].model(y=np.arange(9.0), K=2)
+    away = Notice(
+        "error", "runs_away", "", "Give 'mu', 'sigma' a proper prior, with a scale in the units of the data."
+    )
+    apart = Notice(
+        "error", "chains_apart", "", "Sample by `infer.sample(model, infer.Tempered())`, which moves."
+    )
+    slow = Notice("warning", "r_hat", "", "Use more warm-up and about 3 times as many draws.")
+    told = iter([[apart], [slow], []])
+    asked = []
+
+    def sampled(model, **options):
+        asked.append((model.name, options["draws"] if options else None))
+        return SimpleNamespace(notices=next(told))
+
+    draws, words = cured(model, SimpleNamespace(notices=[away]), sampled)
+    proper = "hmm_gaussian_with_proper_priors"
+    assert asked == [(proper, None), (proper, 4000), (proper, 16000)] and draws.notices == []
+    assert words == (
+        "a proper prior for mu, sigma, then `infer.Tempered()`, warmup=1000, draws=4000, "
+        "then warmup=1000, draws=16000"
+    )
 
 
 def test_a_cure_takes_the_non_centred_form_of_a_series():
