@@ -19,7 +19,9 @@ ESS_AMPLE = 400
 R_HAT_FAILED = 1.1  # the limit of Gelman & Rubin's day: the chains are not in the same place
 ESS_PER_CHAIN = 100  # below this the diagnostics are unreliable too; Vehtari et al. (2021)
 CHAINS_ASKED = 16  # beyond this many chains the total is what counts, and a hundred each would never be met
-_MARGIN = 1.5  # beyond the draws at which R-hat would be just low enough, since chance alone makes one of many high
+_MARGIN = (
+    1.5  # beyond the draws at which R-hat would be just low enough, since chance alone makes one of many high
+)
 COLLINEAR = 0.9999  # correlation beyond which two unknowns are one, as far as the data can tell
 _MOST_PAIRED = 200  # scalars whose correlations are looked at
 
