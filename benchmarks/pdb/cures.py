@@ -1,7 +1,7 @@
 """Do what the notices of a run say, by their own words: change the model by the line that they print, or the run."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from accord import handlers, infer, reparam
@@ -33,7 +33,7 @@ def cured(model: Any, draws: Any, sampled: Callable[..., Any]) -> tuple[Any, str
     draws, matching = relabelled(draws)
     is_unfinished = not matching or has_more_to_do(draws.notices)
     while is_unfinished and len(done) < MOST_STEPS:
-        model, further, words = cure(model, draws.notices, options.get("draws", DRAWS))
+        model, further, words = cure(model, draws.notices, options)
         if not words:
             break
         done.append(words)
@@ -62,15 +62,18 @@ def has_more_to_do(notices: Sequence[Notice]) -> bool:
     )
 
 
-def cure(model: Any, notices: Sequence[Notice], drawn: int = DRAWS) -> tuple[Any, dict[str, Any], str]:
+def cure(
+    model: Any, notices: Sequence[Notice], before: Mapping[str, Any] | None = None
+) -> tuple[Any, dict[str, Any], str]:
     """Return the model and the options of `infer.sample` that the remedies ask for, and what was done, in words.
 
-    `drawn`: draws of each chain of the run that the notices are of. Proper priors for what runs away go before all
-    else, for a model that is also written with them, then a line that reparameterises, then a non-centred form, for a
-    model that is also written in one, then a line that names a sampler, perhaps with the proper priors that it needs,
-    likewise. Without any, the acceptance target is raised where draws diverged or chains stayed in place, and there are
-    more draws where chains disagree or effective draws are few.
+    `before`: options of the run that the notices are of, None for the defaults; its sampler stays. Proper priors for
+    what runs away go before all else, for a model that is also written with them, then a line that reparameterises,
+    then a non-centred form, for a model that is also written in one, then a line that names a sampler, perhaps with the
+    proper priors that it needs, likewise. Without any, the acceptance target is raised where draws diverged or chains
+    stayed in place, and there are more draws where chains disagree or effective draws are few.
     """
+    before = before or {}
     bounded = [found for notice in notices for found in _BOUNDED.findall(notice.remedy)]
     if bounded and model.name in PROPER:
         return PROPER[model.name](**model.arguments), {}, f"a proper prior for {_listed(bounded[0])}"
@@ -97,13 +100,14 @@ def cure(model: Any, notices: Sequence[Notice], drawn: int = DRAWS) -> tuple[Any
     options: dict[str, Any] = {}
     done = []
     serious = [notice for notice in notices if notice.severity != "info"]
-    if any(notice.code in ("divergences", "slow_chains") for notice in serious):
+    has_long_steps = any(notice.code in ("divergences", "slow_chains") for notice in serious)
+    if has_long_steps and "sampler" not in before:
         options["sampler"] = infer.NUTS(target_accept=TARGET)
         done.append(f"target_accept={TARGET}")
     asked = [int(times) for notice in serious for times in _TIMES.findall(notice.remedy)]
     # An R-hat between 1.01 and 1.02 is told for information alone, and asks for more draws as well.
     if asked or any(notice.code == "r_hat" for notice in notices):
-        options["draws"] = drawn * min(max([LONGER, *asked]), MOST)
+        options["draws"] = before.get("draws", DRAWS) * min(max([LONGER, *asked]), MOST)
         options["warmup"] = DRAWS
         done.append(f"warmup={options['warmup']}, draws={options['draws']}")
     return model, options, ", ".join(done)

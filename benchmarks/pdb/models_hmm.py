@@ -72,7 +72,7 @@ def hmm_gaussian(y, K):
 
 @ac.model
 def hmm_gaussian_with_proper_priors(y, K):
-    """The same with priors, as wide as the outcomes, of what the database's program gives none; `y`: shape (t,)."""
+    """Normal outcomes from `K` states, with priors as wide as the outcomes; `y`: shape (t,)."""
     pi1 = ac.sample("pi1", dist.Dirichlet(jnp.ones(K)))
     with ac.plate("state", K):
         A = ac.sample("A", dist.Dirichlet(jnp.ones(K)))

@@ -250,16 +250,18 @@ def test_a_cure_goes_on_until_no_notice_asks_for_more():
         "error", "chains_apart", "", "Sample by `infer.sample(model, infer.Tempered())`, which moves."
     )
     slow = Notice("warning", "r_hat", "", "Use more warm-up and about 3 times as many draws.")
-    told = iter([[apart], [slow], []])
+    diverging = Notice("warning", "divergences", "", "Raise target_accept above 0.8.")  # the sampler stays
+    told = iter([[apart], [slow, diverging], []])
     asked = []
 
     def sampled(model, **options):
-        asked.append((model.name, options["draws"] if options else None))
+        asked.append((model.name, options.get("draws"), type(options.get("sampler"))))
         return SimpleNamespace(notices=next(told))
 
     draws, words = cured(model, SimpleNamespace(notices=[away]), sampled)
     proper = "hmm_gaussian_with_proper_priors"
-    assert asked == [(proper, None), (proper, 4000), (proper, 16000)] and draws.notices == []
+    assert asked == [(proper, None, type(None)), *((proper, n, infer.Tempered) for n in (4000, 16000))]
+    assert draws.notices == []
     assert words == (
         "a proper prior for mu, sigma, then `infer.Tempered()`, warmup=1000, draws=4000, "
         "then warmup=1000, draws=16000"
