@@ -32,7 +32,7 @@ from accord.core.position import Position
 from accord.core.precision import scope
 from accord.kernels import NUTS
 from accord.kernels.point import Point
-from accord.mcmc.block import DRAW, NUM_PLACES, Limits, item_key, rows_for, start_state
+from accord.mcmc.block import ATTEMPTS, DRAW, Limits, item_key, rows_for, start_state
 from accord.mcmc.program import advance_program
 from accord.programs.compiler import compile_lowered
 from leftovers import ModelTable
@@ -125,7 +125,7 @@ def _program(dim: int, form: str, lanes: int) -> tuple[Any, Callable[[int, int],
         "diagonal": Metric.diagonal(scale, RANK),
         "low_rank": Metric(scale, factor, generator.uniform(-0.1, 0.1, RANK), np.bool_(False)),
     }
-    places = Position(np.zeros((NUM_PLACES, dim)))
+    places = Position(np.zeros((ATTEMPTS, dim)))
 
     def arguments(stop: int, count: int) -> Any:
         trees = []

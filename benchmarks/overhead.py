@@ -31,7 +31,7 @@ from accord.core.pace import USUAL
 from accord.core.precision import scope
 from accord.density import LogDensity
 from accord.kernels import NUTS
-from accord.mcmc.block import NUM_PLACES, Limits, item_key, rows_for
+from accord.mcmc.block import Limits, item_key, rows_for
 from accord.mcmc.compiled import compile_programs
 from accord.mcmc.group import Machine, run_chains
 from accord.mcmc.plan import Plan
@@ -133,7 +133,7 @@ def measure(density: LogDensity) -> Cost:
         state, given = stretches[-1].end_state, plan.adaptation.given(fitted)
         key = np.zeros(2, np.uint32)
         position = np.asarray(state.kernel.point.position.free)
-        places = plan.no_places(NUM_PLACES)
+        places = plan.no_places(plan.num_places)
         loops: dict[str, Callable[[int], None]] = {}
         traced = jax.make_jaxpr(density.value_and_grad)(position)
         options = options_for(is_large_gradient(traced, density.dim, 1)), {}

@@ -19,7 +19,7 @@ from accord.core import keys
 from accord.core.position import Position
 from accord.core.tree import to_numpy
 from accord.kernels import AbstractKernel
-from accord.mcmc.block import DRAW, NUM_PLACES, ChainState, Limits, item_key, start_state
+from accord.mcmc.block import ATTEMPTS, DRAW, ChainState, Limits, item_key, start_state
 from accord.mcmc.population_program import program_for
 from accord.mcmc.statistics import columns_of
 
@@ -96,7 +96,7 @@ def run_lanes(
 ) -> tuple[list[ChainState], list[dict[str, np.ndarray]]]:
     """Run chains side by side to draw `stop`: for each its end, and arrays of positions, gradients and statistics."""
     chains, lanes = list(chains), len(chains)
-    places = Position(np.zeros((NUM_PLACES, len(chains[0].kernel.point.position.free))))
+    places = Position(np.zeros((ATTEMPTS, len(chains[0].kernel.point.position.free))))
     limits = Limits.at(stop, budget, 0, places)
     kept: list[list[dict[str, np.ndarray]]] = [[] for _ in chains]
     while any(int(chain.draw) < stop for chain in chains):

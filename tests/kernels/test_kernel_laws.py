@@ -45,7 +45,7 @@ from accord.kernels import (
 from accord.kernels.evaluated import advanced
 from accord.kernels.places import Place, Places
 from accord.kernels.point import Point
-from accord.mcmc.block import NUM_PLACES, Limits, start_state
+from accord.mcmc.block import ATTEMPTS, Limits, start_state
 from accord.mcmc.population_program import program_for
 
 
@@ -110,7 +110,7 @@ def test_the_program_of_a_run_holds_the_target_once(name: str, lanes: int) -> No
         given_of(kernel, dense_metric(3)),
         np.zeros(2, np.uint32),
         np.zeros(2, np.uint32),
-        Limits.at(1, 1, 1, Position(np.zeros((NUM_PLACES, 3)))),
+        Limits.at(1, 1, 1, Position(np.zeros((ATTEMPTS, 3)))),
     )
     if lanes > 1 or kernel.is_ensemble:
         state, given, *rest = jax.tree.map(lambda leaf: np.stack([leaf] * lanes), arguments)

@@ -11,7 +11,7 @@ from machine import diagonal_metric, given_of
 from accord.core.position import Position
 from accord.kernels import HMC, NUTS
 from accord.kernels.vectors import inner
-from accord.mcmc.block import NUM_PLACES, Limits, start_state
+from accord.mcmc.block import ATTEMPTS, Limits, start_state
 from accord.mcmc.program import advance_program
 from accord.programs.compiler import compile_lowered
 
@@ -50,7 +50,7 @@ def _vectors_in_a_step(kernel: str, target: str) -> tuple[dict[str, int], list[s
     """What is done in every turn of the loop over steps, by how many vectors it reads or writes; and the copies."""
     made = KERNELS[kernel]()
     run = advance_program(made.compiled, DIM, np.dtype(float), 1, ROWS)
-    places = Position(np.zeros((NUM_PLACES, DIM)))
+    places = Position(np.zeros((ATTEMPTS, DIM)))
     arguments = (
         start_state(made, Position(np.zeros(DIM))),
         given_of(made, diagonal_metric(DIM, 16)),

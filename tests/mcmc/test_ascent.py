@@ -11,6 +11,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.density import LogDensity
+from accord.mcmc.machine import Machine
 from accord.mcmc.start import search, summits
 from accord.mcmc.start.ascent import MAX_TURNS, Climb, Place, around, ascend, begin, log_mass
 from accord.mcmc.start.evaluate import Evaluator
@@ -328,6 +329,37 @@ def test_where_few_climbs_lead_to_the_heaviest_mode_there_are_more(begun, monkey
     rises = np.array([float(ripples(one) - ripples(other)) for one, other in zip(starts, few, strict=True)])
     assert rises.min() > -2  # on a top, but for the nat that a climb may end below it
     assert np.sum(rises > 9) >= 3
+
+
+def ridges(x):
+    """Two modes in 30 dimensions, 40 nats apart."""
+    return jnp.logaddexp(-8 * jnp.sum((x - 1.5) ** 2), -40 - 8 * jnp.sum((x + 1.5) ** 2))
+
+
+def test_the_curvature_at_a_top_takes_one_call_and_the_start_is_as_from_several(begun, monkeypatch) -> None:
+    target, run = LogDensity.from_function(ridges, np.zeros(30)), Machine.run
+    seen = []
+
+    def watched(machine, chains, states, stops, budgets, places=None):
+        if places is not None:
+            seen.append(max(budgets))
+        return run(machine, chains, states, stops, budgets, places)
+
+    monkeypatch.setattr(Machine, "run", watched)
+    starts = begun(None, target, chains=2)
+    assert seen.count(30) == 20  # once for each of ten climbs
+    look = Evaluator.look
+
+    def by_tens(evaluator, wanted):
+        (lane, positions), *others = wanted.items()
+        assert not others
+        parts = (positions[first : first + 10] for first in range(0, len(positions), 10))
+        return {lane: [place for part in parts for place in look(evaluator, {lane: part})[lane]]}
+
+    monkeypatch.setattr(Evaluator, "look", by_tens)
+    seen.clear()
+    np.testing.assert_array_equal(begun(None, target, chains=2), starts)
+    assert max(seen) == 10
 
 
 def shored(x):

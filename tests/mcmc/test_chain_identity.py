@@ -14,7 +14,7 @@ from accord.core.pace import Pace
 from accord.core.precision import scope
 from accord.executors import AbstractExecutor, Serial, Threads, surroundings_here
 from accord.kernels import HMC, NUTS, AbstractKernel
-from accord.mcmc.block import NUM_PLACES
+from accord.mcmc.block import ATTEMPTS
 from accord.mcmc.columns import Sites
 from accord.mcmc.group import run_chains
 from accord.mcmc.machine import Machine
@@ -115,7 +115,7 @@ def test_pieces_follow_each_other_and_end_at_fixed_draws(plans: Any, lanes: int)
         num_gradients = sum(piece.num_gradients for piece in mine)
         # A chain is given one of several starts, and remembers the evaluation of that one alone, but pays for all.
         others = num_gradients - num_steps - int(mine[-1].end_state.num_tuning)
-        assert NUM_PLACES < others < NUM_PLACES + 6 * MAX_TURNS
+        assert ATTEMPTS < others < ATTEMPTS + 6 * MAX_TURNS
 
 
 def test_the_metric_and_the_step_size_rest_while_sampling(plans: Any) -> None:
@@ -199,7 +199,7 @@ def test_starts_are_tried_until_one_is_finite(kernel: AbstractKernel) -> None:
     with scope("float64"):
         plan = _replace(_plan(kernel, 1, _half_plane), start=points)
     arrays = _run(plan, [0])[0]
-    assert points.tried == list(range(2 * NUM_PLACES))  # as many at once
+    assert points.tried == list(range(2 * ATTEMPTS))  # as many at once
     assert np.all(arrays["sample/position"][:, 0] < 0)
 
 
@@ -209,7 +209,7 @@ def test_a_chain_starts_where_it_would_alone_however_long_others_search(kernel: 
         plan = _replace(_plan(kernel, 4, _half_plane), start=points, num_warmup=10, num_kept=2)
     items = _items(plan, range(4))
     together = _gather(items)
-    assert max(points.tried) >= NUM_PLACES  # one chain at least searched on when others had theirs
+    assert max(points.tried) >= ATTEMPTS  # one chain at least searched on when others had theirs
     for number in range(4):
         alone = _items(plan, [number])
         _assert_same(_gather(alone), {number: together[number]})

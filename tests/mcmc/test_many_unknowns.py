@@ -14,7 +14,7 @@ import accord as ac
 import accord.distributions as dist
 from accord import infer
 from accord.core.pace import USUAL, Pace
-from accord.mcmc.block import NUM_PLACES, rows_for
+from accord.mcmc.block import ATTEMPTS, rows_for
 
 SAMPLERS: dict[str, tuple[Callable[[], Any], int]] = {
     "NUTS": (lambda: infer.NUTS(max_tree_depth=3), 1),
@@ -37,7 +37,7 @@ def wide(y: Any) -> None:
 @pytest.mark.parametrize("lanes", [1, 4, 1024, 4096])
 @pytest.mark.parametrize("pace", [USUAL, Pace(most_rows=1), Pace(most_numbers=1)])
 def test_a_block_has_room_for_all_candidates(dim: int, lanes: int, pace: Pace) -> None:
-    assert rows_for(dim, lanes, pace) >= NUM_PLACES
+    assert rows_for(dim, lanes, pace) >= ATTEMPTS
 
 
 @pytest.mark.parametrize(("dim", "lanes", "rows"), BLOCKS)

@@ -19,7 +19,7 @@ from accord.core.precision import scope
 from accord.core.versions import as_one_function
 from accord.kernels import NUTS
 from accord.mcmc import compiled
-from accord.mcmc.block import NUM_PLACES, Limits, start_state
+from accord.mcmc.block import ATTEMPTS, Limits, start_state
 from accord.mcmc.program import advance_program
 from accord.programs.callbacks import without_raising
 from accord.programs.is_fusible import is_plain
@@ -91,7 +91,7 @@ def test_pieces_draw_what_the_loop_draws(name: str) -> None:
         given,
         zero,
         zero,
-        Limits.at(40, 300, 20, Position(np.zeros((NUM_PLACES, 6)))),
+        Limits.at(40, 300, 20, Position(np.zeros((ATTEMPTS, 6)))),
     )
     drawn = []
     for in_pieces in (True, False):
@@ -225,7 +225,7 @@ def test_many_dimensions_have_pieces_too() -> None:
         position, zero = np.zeros(2000), np.zeros(2, np.uint32)
         given, limits = (
             _given(position + 1, RANK),
-            Limits.at(1, 1, 0, Position(np.zeros((NUM_PLACES, 2000)))),
+            Limits.at(1, 1, 0, Position(np.zeros((ATTEMPTS, 2000)))),
         )
         text = program.lower(start_state(NUTS(), Position(position)), given, zero, zero, limits).as_text()
     assert "xla_cpu_small_call" in text

@@ -22,8 +22,11 @@ EVALUATE = 0  # evaluate where the state stands
 PROBE = 1  # take one step to see how well the step size fits, and do not move
 DRAW = 2  # go on with the current draw
 
-NUM_PLACES = 10
-"""Candidates that one call can evaluate for a chain without a starting point."""
+ATTEMPTS = 10
+"""Candidates that are drawn and evaluated together for a chain without a starting point."""
+
+MAX_CLIMB_DIM = 64
+"""Dimension beyond which starts are not sought by climbing: the curvature at a top takes too many gradients."""
 
 
 @node
@@ -49,7 +52,7 @@ class ChainState:
 class Limits:
     """Limits of a block, all of shape `()`.
 
-    **Fields**: `stop`, total draws; `max_gradients`; `num_warmup`, draws; `places`, `NUM_PLACES` positions: more
+    **Fields**: `stop`, total draws; `max_gradients`; `num_warmup`, draws; `places`, `num_places` positions: more
     candidates for a chain without a starting point, one gradient each; the first is not read.
     """
 
@@ -83,7 +86,7 @@ class Block:
 
 
 def rows_for(dim: int, lanes: int, pace: Pace) -> int:
-    """Return how many draws a block has room for, at least `NUM_PLACES`: a constant of the program.
+    """Return how many draws a block has room for, at least `ATTEMPTS`: a constant of the program.
 
     Every block costs a few milliseconds on the host. So blocks of few lanes and dimensions are long, 2 MB of
     positions. Many lanes compensate for short ones. The candidates of a chain without a starting point are rows of a
@@ -92,7 +95,16 @@ def rows_for(dim: int, lanes: int, pace: Pace) -> int:
     room = 2 ** int(np.log2(max(2**18 // (dim * lanes), 1)))
     least = 2 ** int(np.log2(max(2**20 // dim, 1)))
     most = 2 ** int(np.log2(max(pace.most_numbers // (dim * lanes), 1)))
-    return max(NUM_PLACES, min(pace.most_rows, most, max(room, min(256, least))))
+    return max(ATTEMPTS, min(pace.most_rows, most, max(room, min(256, least))))
+
+
+def num_places(dim: int, lanes: int, num_rows: int) -> int:
+    """Return how many positions one call evaluates for a chain without a starting point: a constant of the program.
+
+    A call takes half a millisecond whatever it evaluates. So the curvature at a top, one gradient for each of `dim`
+    free coordinates, is taken at once: by a program of one lane, in a block with room for so many rows.
+    """
+    return max(ATTEMPTS, min(dim, num_rows)) if lanes == 1 and dim <= MAX_CLIMB_DIM else ATTEMPTS
 
 
 def start_state(kernel: AbstractKernel, position: Position) -> ChainState:

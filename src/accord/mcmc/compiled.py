@@ -44,7 +44,7 @@ from ..programs.compiler import (
 from ..programs.is_fusible import is_plain
 from ..programs.placement import Placement
 from ..runs.constants import Constants
-from .block import NUM_PLACES, Limits, start_state
+from .block import Limits, start_state
 from .columns import Sites
 from .formulas import bound_draws, traced_draws
 from .plan import Plan
@@ -293,7 +293,7 @@ def _advance_arguments(kernel: AbstractKernel, given: Given, plan: Plan) -> Any:
         given,
         np.zeros(2, np.uint32),
         np.zeros(2, np.uint32),
-        Limits.at(0, 0, 0, plan.no_places(NUM_PLACES)),
+        Limits.at(0, 0, 0, plan.no_places(plan.num_places)),
     )
     if lanes == 1 and not kernel.is_ensemble:
         return shapes(arguments)

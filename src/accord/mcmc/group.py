@@ -18,7 +18,6 @@ from ..runs.complete import check_replicas
 from ..runs.fingerprint import Fingerprint, fixed_points
 from ..runs.units import AbstractMachine, AbstractUnits, Item, Progress
 from . import ensembles
-from .block import NUM_PLACES
 from .chain import Chain
 from .columns import columns
 from .held import on_host
@@ -192,7 +191,7 @@ def _fingerprint(machine: Machine) -> Fingerprint:
     """Evaluate the target at fixed points, with the program that draws."""
     plan, points = machine.plan, fixed_points(machine.plan.dim)
     lanes, count = plan.lanes, len(points)
-    places = plan.no_places(lanes, NUM_PLACES)
+    places = plan.no_places(lanes, plan.num_places)
     for rows, values in zip(jax.tree.leaves(places), (points, plan.whole), strict=False):
         rows[:, :count] = values
     chains = [Chain.begin(plan, 0, jax.tree.map(lambda rows: rows[0, 0], places))] * lanes

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.errors import OptionError
 from ..core.options import positive_count, shown
 from ..runs.memory import SHARE, free_bytes
-from .block import NUM_PLACES
+from .block import num_places
 
 MAX_DRAWS = 2**31 - 1
 """Most draws of a chain, before thinning and with its warm-up: programs count them in 32 bits."""
@@ -59,7 +59,8 @@ def lanes_on_accelerators(num_chains: int) -> int:
 
 def check_lanes(lanes: int, dim: int, num_stats: int, num_rows: int) -> None:
     """Raise `OptionError` if what one program holds for all of its lanes would not fit into memory."""
-    needed, free = 8 * lanes * (dim * (NUM_PLACES + 2 * num_rows) + num_rows * num_stats), free_bytes()
+    numbers = dim * (num_places(dim, lanes, num_rows) + 2 * num_rows) + num_rows * num_stats
+    needed, free = 8 * lanes * numbers, free_bytes()
     if lanes > 1 and free is not None and needed > SHARE * free:
         raise OptionError(
             f"lanes={lanes} of {dim} unknowns take {needed / 2**30:.3g} GiB in one program, and "

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.position import Position
 from ..core.tree import to_numpy
 from ..runs.constants import Constants
-from .block import NUM_PLACES, Block, ChainState, Limits, item_key, item_keys
+from .block import Block, ChainState, Limits, item_key, item_keys
 from .chain import Chain
 from .columns import Sites
 from .held import Lane, Returned, Sent, on_host
@@ -78,7 +78,7 @@ class Machine:
             )
         if self.plan.is_ensemble:
             num_rows = int(np.max(small[2] - np.stack([state.draw for state in states])))
-            rows = _by_lane(rows, num_rows or min(max(budgets), NUM_PLACES))
+            rows = _by_lane(rows, num_rows or min(max(budgets), self.plan.num_places))
         new_states = [
             ChainState(Lane(kernel, lane), *each) for lane, each in enumerate(_unpack(small, lanes))
         ]
@@ -114,9 +114,11 @@ class Machine:
         adaptation = self.plan.adaptation
         given = [adaptation.given(each) for each in fitted]
         if self._axes(chains)[1] is None:
-            return Sent(given[0], keys[0], self.plan.no_places(NUM_PLACES), fitted, keys)
+            return Sent(given[0], keys[0], self.plan.no_places(self.plan.num_places), fitted, keys)
         packed = given[0] if self.plan.is_ensemble else _pack(given)
-        return Sent(packed, np.stack(keys), self.plan.no_places(len(chains), NUM_PLACES), fitted, keys)
+        return Sent(
+            packed, np.stack(keys), self.plan.no_places(len(chains), self.plan.num_places), fitted, keys
+        )
 
     def _kernels(self, states: Sequence[ChainState]) -> Any:
         """Return the kernels' states as the program takes them: on the device, if they are all there and unchanged."""

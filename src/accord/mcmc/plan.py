@@ -14,6 +14,7 @@ from ..density.control import Reference
 from ..kernels.base import AbstractKernel
 from ..runs.stopping.base import AbstractRule
 from ..runs.stopping.looks import FIRST, looks
+from .block import num_places
 from .limits import check_length
 from .start.base import AbstractPoints
 from .start.uniform import UniformPoints
@@ -84,6 +85,11 @@ class Plan:
     def num_whole(self) -> int:
         """Number of whole numbers in a position."""
         return len(self.whole[0]) if self.whole else 0
+
+    @property
+    def num_places(self) -> int:
+        """Number of positions that one call evaluates for a chain without a starting point."""
+        return num_places(self.dim, self.lanes, self.segment)
 
     @property
     def nowhere(self) -> Position:

@@ -23,7 +23,7 @@ from ..kernels.evaluated import advanced
 from ..kernels.rarely import Rarely, rarely, rarely_in_lanes
 from ..kernels.vectors import IN_TURN, put_row, put_rows
 from ..programs.loop import marked, while_loop_in_pieces
-from .block import DRAW, EVALUATE, NUM_PLACES, PROBE, Block, ChainState, Limits
+from .block import DRAW, EVALUATE, PROBE, Block, ChainState, Limits
 from .statistics import row_of, width_of
 
 T = TypeVar("T")
@@ -169,7 +169,7 @@ def position_rows(leading: tuple[int, ...], dim: int, dtype: np.dtype, num_whole
 
 def place_number(places: Position, number: Int[Array, ""]) -> Point:
     """Return a candidate to evaluate."""
-    row = jnp.minimum(number, NUM_PLACES - 1)
+    row = jnp.minimum(number, len(places.free) - 1)
     at = jax.tree.map(lambda rows: jax.lax.dynamic_index_in_dim(rows, row, keepdims=False), places)
     return Point(at, jnp.zeros((), at.free.dtype), jnp.zeros_like(at.free))
 

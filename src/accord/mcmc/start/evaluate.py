@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from ...core.position import Position
-from ..block import NUM_PLACES, ChainState, starting_states
+from ..block import ChainState, starting_states
 from ..chain import Chain
 from ..held import on_host
 from ..machine import Machine
@@ -35,8 +35,9 @@ class Evaluator:
     def look(self, wanted: Mapping[int, Sequence[Position]]) -> dict[int, list[Place]]:
         """Evaluate some positions for each of some lanes."""
         found: dict[int, list[Place]] = {lane: [] for lane in wanted}
-        for first in range(0, max(len(positions) for positions in wanted.values()), NUM_PLACES):
-            part = {n: each[first : first + NUM_PLACES] for n, each in wanted.items() if len(each) > first}
+        at_once = self.machine.plan.num_places
+        for first in range(0, max(len(positions) for positions in wanted.values()), at_once):
+            part = {n: each[first : first + at_once] for n, each in wanted.items() if len(each) > first}
             for lane, places in self._look(part).items():
                 found[lane] += places
         return found
@@ -50,12 +51,12 @@ class Evaluator:
             self.chains[lane].take(answer.states[lane], answer.blocks[lane], 0, ())
 
     def _look(self, wanted: Mapping[int, Sequence[Position]]) -> dict[int, list[Place]]:
-        """Evaluate at most `NUM_PLACES` positions each, by one call."""
+        """Evaluate at most `num_places` positions each, by one call."""
         plan, num_lanes = self.machine.plan, len(self.chains)
         # Chains that move in step evaluate equally many.
         most = max(len(positions) for positions in wanted.values())
         stops, budgets = [0] * num_lanes, [1] * num_lanes
-        tables = plan.no_places(num_lanes, NUM_PLACES)
+        tables = plan.no_places(num_lanes, plan.num_places)
         for lane, positions in wanted.items():
             count = most if plan.is_ensemble else len(positions)
             stops[lane], budgets[lane] = 1, count

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...runs.units import UnitFailedError
 from .. import ensembles
-from ..block import NUM_PLACES
+from ..block import ATTEMPTS, MAX_CLIMB_DIM
 from ..chain import Chain
 from ..held import on_host
 from ..machine import Machine
@@ -27,7 +27,6 @@ from .summits import find_summits, free
 _DEEP = 1000.0  # nats below its tops, where a candidate's gradient is looked at
 _SURE = 0.4  # share of the climbs, from which on the mode that they led to is taken for the heaviest
 _FURTHER_TURNS = 2  # of ten candidates each
-_MAX_DIM = 64  # beyond, the curvature at a top takes too many gradients
 
 
 class StartFailedError(UnitFailedError):
@@ -69,7 +68,7 @@ def find_starts(machine: Machine, chains: Sequence[Chain]) -> None:
         places = {
             lane: [
                 points.at(plan.seed, chains[lane].number, attempt, plan.nowhere)
-                for attempt in range(len(tried[lane]), min(len(tried[lane]) + NUM_PLACES, tries[lane]))
+                for attempt in range(len(tried[lane]), min(len(tried[lane]) + ATTEMPTS, tries[lane]))
             ]
             for lane in lanes
             if len(tried[lane]) < tries[lane]
@@ -123,7 +122,7 @@ def _chosen(
     """
     starts = {lane: places[0].position for lane, places in best.items()}
     several = {lane: places for lane, places in best.items() if len(places) > 1}
-    if dim > _MAX_DIM or not several:
+    if dim > MAX_CLIMB_DIM or not several:
         return starts
     found = find_summits(evaluator, several)
     for _ in range(_FURTHER_TURNS):
