@@ -116,7 +116,7 @@ def loop_of_a_run(name: str, data: dict[str, np.ndarray]) -> Callable[[int], flo
 
     arguments = (density.data, start(), np.float64(0), np.int32(0))
     shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), arguments)
-    options = options_for(is_large_gradient(closed, DIM, 1))
+    options = options_for(is_large_gradient(closed, 1))
     compiled = jax.jit(loop).lower(*shapes).compile(compiler_options=options)
     on_device = jax.device_put(density.data)
     zero = np.float64(0)

@@ -136,7 +136,7 @@ def measure(density: LogDensity) -> Cost:
         places = plan.no_places(plan.num_places)
         loops: dict[str, Callable[[int], None]] = {}
         traced = jax.make_jaxpr(density.value_and_grad)(position)
-        options = options_for(is_large_gradient(traced, density.dim, 1)), {}
+        options = options_for(is_large_gradient(traced, 1)), {}
         for way, each in zip(WAYS, options, strict=True):
             loops[way] = _bare_loop(density, position, each)
 

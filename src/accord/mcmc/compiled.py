@@ -169,7 +169,7 @@ def compile_programs(
     )
 
     # Blocks of data give the same bits on any number of devices, for which there is one way to compile.
-    is_large = not plan.shard and is_large_gradient(gradient, dim, lanes)
+    is_large = not plan.shard and is_large_gradient(gradient, lanes)
     is_cpu, is_wide = jax.default_backend() == "cpu", any(spans_devices(each) for each in every)
 
     def build() -> tuple[Any, Any]:
