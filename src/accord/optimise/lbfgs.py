@@ -182,24 +182,25 @@ def _direction(state: LBFGSState) -> Any:
     """Multiply the gradient by the approximate inverse of the curvature that the moves have shown."""
     gradient = state.point.gradient
     scan = jax.lax.scan if isinstance(gradient, jax.Array) else _scan
-
-    def ratio(above: Any, below: Any) -> Any:
-        """Return zero for a move that is not in use."""
-        return _pick(below > 0, above / _pick(below > 0, below, 1), 0)
+    moves, turns = (_arrays(gradient).moveaxis(rows, -2, 0) for rows in (state.moves, state.turns))
+    curved = _dot(moves, turns)
+    is_used = curved > 0
+    divisor = _pick(is_used, curved, 1)
 
     def back(rest: Any, pair: Any) -> tuple[Any, Any]:
-        move, turn = pair
-        share = ratio(_dot(move, rest), _dot(move, turn))
+        move, turn, is_used, divisor = pair
+        share = _pick(is_used, _dot(move, rest) / divisor, 0)
         return rest - share[..., None] * turn, share
 
     def forth(rest: Any, pair: Any) -> tuple[Any, None]:
-        move, turn, share = pair
-        return rest + (share - ratio(_dot(turn, rest), _dot(move, turn)))[..., None] * move, None
+        move, turn, is_used, divisor, share = pair
+        return rest + (share - _pick(is_used, _dot(turn, rest) / divisor, 0))[..., None] * move, None
 
-    move, turn = state.moves[..., -1, :], state.turns[..., -1, :]
-    pairs = tuple(_arrays(gradient).moveaxis(rows, -2, 0) for rows in (state.moves, state.turns))
+    pairs = moves, turns, is_used, divisor
     rest, shares = scan(back, gradient, pairs, reverse=True)
-    scale = _pick((turn != 0).any(-1), ratio(_dot(move, turn), _dot(turn, turn)), _first_step(gradient))
+    squared = _dot(turns[-1], turns[-1])
+    known = _pick(squared > 0, curved[-1] / _pick(squared > 0, squared, 1), 0)
+    scale = _pick((turns[-1] != 0).any(-1), known, _first_step(gradient))
     return scan(forth, scale[..., None] * rest, (*pairs, shares))[0]
 
 
@@ -225,7 +226,7 @@ def _arrays(array: Any) -> Any:
 
 def _dot(first: Any, second: Any) -> Any:
     """Multiply vectors, climb by climb; a climb's number does not depend on those beside it."""
-    return first @ second if isinstance(first, jax.Array) else np.vecdot(first, second)
+    return jnp.vecdot(first, second) if isinstance(first, jax.Array) else np.vecdot(first, second)
 
 
 def _norm(vector: Any) -> Any:

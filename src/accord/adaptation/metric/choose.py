@@ -6,7 +6,7 @@ import numpy as np
 
 from ...core.errors import OptionError
 from .curvature import asks_for_marginals, remainder
-from .dense import dense
+from .dense import dense, dense_residual
 from .diagonal import diagonal
 from .directions import with_directions
 from .fit import Fit
@@ -129,7 +129,11 @@ def _choose(x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> Choice:
         of_seen = x[seen], g[seen]
         plain = diagonal(*of_seen, scale)
         for form in forms:
-            losses[form] += _loss(_fit(form, *of_seen, plain).residual(x, g), unseen)
+            if form == "dense":
+                residual = dense_residual(of_seen, plain.scale, x, g)
+            else:
+                residual = _fit(form, *of_seen, plain).residual(x, g)
+            losses[form] += _loss(residual, unseen)
     # Where there is room for a full matrix, fewer directions cost no less: they must be clearly better. While a tie
     # went to them, chains stuck in the narrow part of gp_pois_regr now and then.
     rich = forms[-1]

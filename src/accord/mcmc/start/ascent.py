@@ -90,6 +90,9 @@ class Climbs:
 
     def take(self, rows: Sequence[int], places: Sequence[Place]) -> None:
         """Continue some climbs with the values at their next positions."""
+        if list(rows) == list(range(len(self.state.step))):
+            self.state = self.search.tell(self.state, _points(places))
+            return
         told = self.search.tell(jax.tree.map(lambda leaf: leaf[rows], self.state), _points(places))
 
         def put(leaf: np.ndarray, new: np.ndarray) -> np.ndarray:
