@@ -8,6 +8,7 @@ import pytest
 from accord.adaptation import metric as metrics
 from accord.adaptation.metric import METRICS, Choice, Metric, initial_metric, rank_for, reason
 from accord.adaptation.metric.choose import MAX_ASKED_DIM, MAX_DENSE_DIM, RANK, check_room
+from accord.adaptation.metric.dense import _factor, dense, dense_residual
 from accord.core.errors import OptionError
 
 Window = tuple[np.ndarray, np.ndarray]
@@ -135,6 +136,29 @@ def test_the_choice_says_how_every_form_whitened_unseen_draws() -> None:
     assert f"diagonal {diagonal:.3g}, dense {dense:.3g}" in reason(stored, "auto")
     assert "too short" in reason(Choice.stored(Choice().arrays()), "auto")
     assert "too few" in reason(Choice("diagonal"), "auto")
+
+
+@pytest.mark.parametrize("count", [8, 30, 200])
+def test_a_full_matrix_is_judged_as_the_one_that_is_learnt(count: int) -> None:
+    windows = [_normal_window(_covariance(20, 1e4), count) for _ in range(3)]
+    seen = np.stack([x[: count // 2] for x, _ in windows]), np.stack([g[: count // 2] for _, g in windows])
+    x, g = windows[0]
+    scale = np.geomspace(0.1, 10, 20)
+    scales = np.stack([scale, 2 * scale, scale])
+    expected = dense(*seen, scales).residual(x, g)
+    found = dense_residual(seen, scales, x, g)
+    # Few draws leave directions that only the ridge bounds: rounding shows there.
+    np.testing.assert_allclose(np.sum(found**2, -1), np.sum(expected**2, -1), rtol=1e-6 if count > 80 else 0.05)
+
+
+def test_a_matrix_that_rounding_leaves_singular_has_a_factor_all_the_same() -> None:
+    direction = np.array([1.0, 1.0, 1.0]) * 1e12
+    singular = np.outer(direction, direction)
+    with pytest.raises(np.linalg.LinAlgError):
+        np.linalg.cholesky(singular - np.eye(3) * 1e4)
+    factor, inverse = _factor(singular - np.eye(3) * 1e4)
+    np.testing.assert_allclose(factor @ factor.T, singular, rtol=1e-12)
+    np.testing.assert_allclose(inverse @ factor, np.eye(3), atol=1e-6)
 
 
 def test_a_few_directions_are_tried_where_draws_are_few() -> None:
