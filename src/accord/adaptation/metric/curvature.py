@@ -66,12 +66,14 @@ def _is_on_its_way(before: np.ndarray, after: np.ndarray) -> bool:
 
 def _largest(seen: np.ndarray, unseen: np.ndarray) -> float:
     """Return the largest squared width of `unseen` along the main directions of `seen`, each `(draw, dim)`."""
-    values, vectors = np.linalg.eigh(seen @ seen.T)
+    is_tall = seen.shape[1] < len(seen)
+    values, vectors = np.linalg.eigh(seen.T @ seen if is_tall else seen @ seen.T)
     values, vectors = values[-_NUM_DIRECTIONS:], vectors[:, -_NUM_DIRECTIONS:]
-    is_of_use = values > values[-1] * 1e-12
+    is_of_use = values > values[-1:] * 1e-12
     if not np.any(is_of_use):
         return 0.0
-    along = (unseen @ seen.T) @ (vectors[:, is_of_use] / np.sqrt(values[is_of_use]))
+    vectors = vectors[:, is_of_use]
+    along = unseen @ vectors if is_tall else (unseen @ seen.T) @ (vectors / np.sqrt(values[is_of_use]))
     return float(widths(along).max() ** 2)
 
 
