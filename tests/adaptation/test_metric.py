@@ -148,7 +148,9 @@ def test_a_full_matrix_is_judged_as_the_one_that_is_learnt(count: int) -> None:
     expected = dense(*seen, scales).residual(x, g)
     found = dense_residual(seen, scales, x, g)
     # Few draws leave directions that only the ridge bounds: rounding shows there.
-    np.testing.assert_allclose(np.sum(found**2, -1), np.sum(expected**2, -1), rtol=1e-6 if count > 80 else 0.05)
+    np.testing.assert_allclose(
+        np.sum(found**2, -1), np.sum(expected**2, -1), rtol=1e-6 if count > 80 else 0.05
+    )
 
 
 def test_a_matrix_that_rounding_leaves_singular_has_a_factor_all_the_same() -> None:
