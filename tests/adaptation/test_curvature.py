@@ -40,7 +40,7 @@ def test_independent_skewed_coordinates_are_not_bent() -> None:
         x, g = _log_gamma(np.random.default_rng(seed), 150, 300)
         _, choice = _learn(x, g)
         assert choice.form == "diagonal"
-        assert not asks_for_marginals(choice.remainder, 1.0, "diagonal")
+        assert not asks_for_marginals(choice.remainder, 1.0)
         assert target_accept(choice, None) == 0.8
 
 
@@ -49,7 +49,7 @@ def test_scales_that_one_coordinate_sets_for_many_are_bent() -> None:
     for dim in (60, 200):
         x, g = _funnel(np.random.default_rng(dim), 150, dim)
         learnt, choice = _learn(x, g)
-        assert choice.form == "marginal" and asks_for_marginals(choice.remainder, 1.0, "low_rank")
+        assert choice.form == "marginal" and asks_for_marginals(choice.remainder, 1.0)
         assert learnt.is_diagonal
         assert target_accept(choice, None) == 0.97
         assert "along a direction" in reason(choice, "auto") or "of the gradients" in reason(choice, "auto")
@@ -85,9 +85,9 @@ def test_a_matrix_that_fits_badly_wants_shorter_steps() -> None:
     assert target_accept(badly, None) == 0.97 and target_accept(well, None) == 0.8
 
 
-def test_a_form_once_taken_is_left_only_where_little_remains() -> None:
-    assert asks_for_marginals(1.2, 1.0, "marginal") and not asks_for_marginals(1.2, 1.0, "low_rank")
-    assert not asks_for_marginals(1.1, 1.0, "marginal") and not asks_for_marginals(np.nan, 1.0, "marginal")
+def test_marginals_are_for_what_bends_and_not_where_they_cost_too_much() -> None:
+    assert asks_for_marginals(1.4, 1.0) and not asks_for_marginals(1.2, 1.0)
+    assert not asks_for_marginals(np.nan, 1.0) and not asks_for_marginals(1.4, 20.0)
 
 
 def test_a_matrix_stays_where_coordinates_are_bound_far_closer_than_they_are_bent() -> None:

@@ -90,7 +90,7 @@ def learn_metric(
         ratio = gain(wide, fit, x, g)
         # Decided by the scales alone: with directions, a matrix would be left where it is the better form.
         does_pay = pays(ratio, former)
-        if does_pay or asks_for_marginals(remaining, ratio, former):
+        if does_pay or asks_for_marginals(remaining, ratio):
             fit = with_directions(wide, x, g, room, remaining)
             choice = replace(choice, form="marginal", gain=ratio if does_pay else np.nan)
     return fit.metric(room, dtype), choice

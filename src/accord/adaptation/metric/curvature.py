@@ -22,7 +22,6 @@ _LEAST_DRAWS = 80  # while a chain is on its way in, its first windows look bent
 _DRIFT = 1.75  # standard deviations between the means of two halves, beyond which a chain is on its way
 _LEAST_WIDENED = 1.1  # by which marginals widen the scale of a coordinate that counts
 _BENT = 1.3  # squared width along a direction, from which on scales are those of the marginals
-_STRAIGHT = 1.15  # below which they are left again
 _DEAR = 10.0  # times the effort, beyond which scales by marginals are no remedy; where they are one, it is 0.7 to 6
 _UNEVEN = 0.5  # held-out divergence of a matrix, for each draw and dimension, from which on steps are shorter
 
@@ -77,13 +76,13 @@ def _largest(seen: np.ndarray, unseen: np.ndarray) -> float:
     return float(widths(along).max() ** 2)
 
 
-def asks_for_marginals(remaining: float, ratio: float, former: str) -> bool:
-    """Return whether a `remainder` asks for scales by marginals, given the form so far; False for an unknown one.
+def asks_for_marginals(remaining: float, ratio: float) -> bool:
+    """Return whether a `remainder` asks for scales by marginals; False for an unknown one.
 
     `ratio`, of the efforts with them and without, as `gain` computes it: a matrix that whitens what is bound far closer
     than it is bent stays, and takes shorter steps.
     """
-    return remaining > (_STRAIGHT if former == "marginal" else _BENT) and not ratio > _DEAR
+    return remaining > _BENT and not ratio > _DEAR
 
 
 def care(choice: Choice, asked: float | None) -> Care:
@@ -106,7 +105,7 @@ def target_accept(choice: Choice, asked: float | None) -> float:
 
 def _needs_care(choice: Choice) -> bool:
     """Return whether the posterior is curved, or no matrix fits it well."""
-    is_curved = choice.remainder > (_STRAIGHT if choice.form == "marginal" else _BENT)
+    is_curved = choice.remainder > _BENT
     # Coordinates that are skewed and independent need no shorter steps: no matrix fits them better than scales do.
     is_uneven = choice.form in ("low_rank", "dense") and choice.least > _UNEVEN
     return bool(is_curved or is_uneven)
