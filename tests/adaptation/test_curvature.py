@@ -7,7 +7,7 @@ import pytest
 
 from accord.adaptation import metric as metrics
 from accord.adaptation.metric import Care, Choice, Metric, care, rank_for, reason, target_accept
-from accord.adaptation.metric.curvature import asks_for_marginals, remainder
+from accord.adaptation.metric.curvature import asks_for_marginals, remainder, spread
 from accord.adaptation.metric.diagonal import diagonal
 from accord.adaptation.metric.fit import Fit
 
@@ -78,6 +78,36 @@ def test_steps_are_shorter_still_where_more_remains() -> None:
         replace(steep, has_diverged=False),
     ):
         assert care(other, None) == Care.SOME and target_accept(other, None) == 0.97
+
+
+def test_steps_need_not_be_as_short_where_gradients_are_about_as_long_everywhere() -> None:
+    even = Choice("marginal", remainder=3.0, spread=0.1)
+    assert care(even, None) == Care.LITTLE and target_accept(even, None) == 0.9
+    assert care(Choice.stored(even.arrays()), None) == Care.LITTLE
+    assert care(even, 0.97) == Care.NONE and target_accept(even, 0.97) == 0.97
+    assert care(replace(even, remainder=1.0), None) == Care.NONE
+    for other in (
+        replace(even, spread=0.2),
+        replace(even, spread=np.nan),
+        replace(even, form="low_rank"),
+        replace(even, has_diverged=True),
+    ):
+        assert care(other, None) == Care.SOME and target_accept(other, None) == 0.97
+
+
+@pytest.mark.parametrize(("dim", "largest"), [(5, 0.16), (50, 0.08), (500, 0.03)])
+def test_gradients_of_a_funnel_spread_more_than_those_of_a_normal(dim: int, largest: float) -> None:
+    """The key is fixed; over 100 others, a normal has at most `largest`, and such a funnel at least 0.33."""
+    generator = np.random.default_rng(dim)
+    normal = generator.standard_normal((150, dim))
+    scales = np.exp(0.5 * generator.standard_normal((150, 1)))
+    assert spread(normal) < largest
+    assert spread(normal / scales) > 0.3
+
+
+def test_gradients_that_are_all_the_same_or_zero_say_nothing_false() -> None:
+    assert spread(np.ones((100, 3))) == 0.0
+    assert not spread(np.zeros((100, 3))) < 0.135
 
 
 def test_a_matrix_that_fits_badly_wants_shorter_steps() -> None:

@@ -14,7 +14,11 @@ SHORT = np.arange(7, 128, 8)
 
 @pytest.mark.parametrize(
     ("care", "expected"),
-    [(Care.SOME, [1, 1 / 2, 1, 1 / 4, 1, 1 / 2, 1, 1 / 16] * 2), (Care.MUCH, [1 / 4, 1 / 16] * 8)],
+    [
+        (Care.LITTLE, [1, 1 / 2, 1, 1 / 4] * 4),
+        (Care.SOME, [1, 1 / 2, 1, 1 / 4, 1, 1 / 2, 1, 1 / 16] * 2),
+        (Care.MUCH, [1 / 4, 1 / 16] * 8),
+    ],
 )
 def test_some_draws_are_short_on_the_host_as_in_a_program(care: Care, expected: list[float]) -> None:
     factors = shortening(DRAWS, care, np.float64)
@@ -23,7 +27,7 @@ def test_some_draws_are_short_on_the_host_as_in_a_program(care: Care, expected: 
     )
     assert factors[SHORT].tolist() == expected
     assert np.all(np.delete(factors, SHORT) == 1)
-    assert shortening(np.asarray(63), np.int32(care), np.float32) == 1 / 16
+    assert shortening(np.asarray(63), np.int32(care), np.float32) == expected[7]
 
 
 def test_no_draw_is_short_without_care() -> None:

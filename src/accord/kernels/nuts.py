@@ -119,8 +119,9 @@ class NUTS(AbstractKernel):
     **Fields**
     - `target_accept`: target of step size adaptation: the mean acceptance statistic; in (0, 1). Raise it towards 0.99
       if draws diverge: steps become smaller and draws more expensive. None: 0.8, or under `metric="auto"` 0.97 for a
-      chain that finds its posterior curved, 0.985 for one that finds it strongly curved, both with still shorter steps
-      in every 16th or eighth draw, so that no steep place holds it. `draws.tuning` has what was used.
+      chain that finds its posterior curved, 0.9 if its gradients are about as long in all draws, 0.985 for one that
+      finds it strongly curved, all with still shorter steps in every 16th or eighth draw, so that no steep place holds
+      it. `draws.tuning` has what was used.
     - `metric`: the form of the metric (inverse mass matrix): `"diagonal"`, a scale for each coordinate; `"low_rank"`,
       with 16 more directions; `"dense"`, a full matrix, in up to 500 dimensions; `"marginal"`, scales as wide as the
       marginals, with up to 16 directions, for curved posteriors; or `"auto"`. That takes the form of the first

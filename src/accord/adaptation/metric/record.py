@@ -20,6 +20,7 @@ _NAMES = {
     "divergences": "metric_choice.divergences",
     "gain": "metric_choice.gain",
     "remainder": "metric_choice.remainder",
+    "spread": "metric_choice.spread",
     "doublings": "metric_choice.doublings",
     "is_cut": "metric_choice.is_cut",
     "has_diverged": "metric_choice.has_diverged",
@@ -38,6 +39,7 @@ class Choice:
     `(3,)`: held-out Fisher divergence for each draw and dimension, NaN where a form was not tried; `gain`, the effort
     with scales by marginals over that with the form of the smallest divergence, NaN where that was not the reason for
     them; `remainder`, what the form of the smallest divergence leaves along a direction, NaN where it was not measured;
+    `spread` of the length of gradients in units of the marginals, NaN where it was not measured;
     `doublings` of the median trajectory, 0 for a kernel without any; `is_cut`, whether these are as many as may be;
     `has_diverged`, whether several of the draws that it was learnt from did.
     """
@@ -46,6 +48,7 @@ class Choice:
     divergences: np.ndarray = field(default_factory=_unknown)
     gain: float = np.nan
     remainder: float = np.nan
+    spread: float = np.nan
     doublings: int = 0
     is_cut: bool = False
     has_diverged: bool = False
@@ -63,6 +66,7 @@ class Choice:
             _NAMES["divergences"]: self.divergences,
             _NAMES["gain"]: np.asarray(self.gain),
             _NAMES["remainder"]: np.asarray(self.remainder),
+            _NAMES["spread"]: np.asarray(self.spread),
             _NAMES["doublings"]: np.asarray(self.doublings, np.int32),
             _NAMES["is_cut"]: np.asarray(self.is_cut),
             _NAMES["has_diverged"]: np.asarray(self.has_diverged),
@@ -76,10 +80,11 @@ class Choice:
         if not -1 <= index < len(FORMS):
             raise StorageError(f"the stored form of a metric, {index}, is none that accord knows")
         form = FORMS[index] if index >= 0 else "initial"
-        gain, remainder = (float(found[_NAMES[name]]) for name in ("gain", "remainder"))
+        gain, remainder, spread = (float(found[_NAMES[name]]) for name in ("gain", "remainder", "spread"))
         doublings = int(found[_NAMES["doublings"]])
         is_cut, has_diverged = (bool(found[_NAMES[name]]) for name in ("is_cut", "has_diverged"))
-        return Choice(form, found[_NAMES["divergences"]], gain, remainder, doublings, is_cut, has_diverged)
+        divergences = found[_NAMES["divergences"]]
+        return Choice(form, divergences, gain, remainder, spread, doublings, is_cut, has_diverged)
 
 
 def reason(choice: Choice, asked: str) -> str:
