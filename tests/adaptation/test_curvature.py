@@ -95,19 +95,47 @@ def test_steps_need_not_be_as_short_where_gradients_are_about_as_long_everywhere
         assert care(other, None) == Care.SOME and target_accept(other, None) == 0.97
 
 
-@pytest.mark.parametrize(("dim", "largest"), [(5, 0.16), (50, 0.08), (500, 0.03)])
+@pytest.mark.parametrize(("dim", "largest"), [(5, 0.21), (50, 0.09), (500, 0.03)])
 def test_gradients_of_a_funnel_spread_more_than_those_of_a_normal(dim: int, largest: float) -> None:
-    """The key is fixed; over 100 others, a normal has at most `largest`, and such a funnel at least 0.33."""
+    """The key is fixed; over 200 others, a normal has at most `largest`, and such a funnel at least 0.3."""
     generator = np.random.default_rng(dim)
-    normal = generator.standard_normal((150, dim))
+    normal, none = generator.standard_normal((150, dim)), np.zeros(dim, bool)
     scales = np.exp(0.5 * generator.standard_normal((150, 1)))
-    assert spread(normal) < largest
-    assert spread(normal / scales) > 0.3
+    assert spread(normal, none) < largest
+    assert spread(normal / scales, none) > 0.25
 
 
 def test_gradients_that_are_all_the_same_or_zero_say_nothing_false() -> None:
-    assert spread(np.ones((100, 3))) == 0.0
-    assert not spread(np.zeros((100, 3))) < 0.135
+    some = np.array([True, False, False])
+    assert spread(np.ones((100, 3)), some) == 0.0
+    assert not spread(np.zeros((100, 3)), some) < 0.135
+
+
+@pytest.mark.parametrize("others", [0, 30, 300])
+def test_a_funnel_is_seen_among_other_unknowns(others: int) -> None:
+    """Its log scale has a standard deviation of 1; over 20 keys for each number, its spread was at least 0.37."""
+    generator = np.random.default_rng(5)
+    v, rest = generator.standard_normal(150), generator.standard_normal((150, others))
+    z = generator.standard_normal((150, 8)) * np.exp(v)[:, None]
+    of_v = -v - 8 + np.sum(z**2, 1) * np.exp(-2 * v)
+    units = np.geomspace(1e-3, 1e3, 9 + others)
+    x = np.column_stack([v, z, rest]) * units
+    g = np.column_stack([of_v, -z * np.exp(-2 * v)[:, None], -rest]) / units
+    choice = _learn(x, g)[1]
+    assert choice.form == "marginal" and choice.spread > 0.3
+    assert target_accept(choice, None) == 0.97
+
+
+def test_a_curved_posterior_that_is_about_as_steep_everywhere_is_told() -> None:
+    """A hundred pairs with v = 0.6 u^2 + noise, in units of their own; twelve keys had a spread of 0.09 to 0.13."""
+    generator = np.random.default_rng(6)
+    u, e = generator.standard_normal((2, 150, 100))
+    units = np.geomspace(1e-3, 1e3, 200)
+    x = np.column_stack([u, 0.6 * u**2 + 0.5 * e]) * units
+    g = np.column_stack([-u + 1.2 * u * e / 0.5, -e / 0.5]) / units
+    choice = _learn(x, g)[1]
+    assert choice.form == "marginal" and choice.remainder > 1.3
+    assert target_accept(choice, None) == 0.9 and care(choice, None) == Care.LITTLE
 
 
 def test_a_matrix_that_fits_badly_wants_shorter_steps() -> None:

@@ -346,7 +346,7 @@ def test_the_curvature_at_a_top_takes_one_call_and_the_start_is_as_from_several(
         return run(machine, chains, states, stops, budgets, places)
 
     monkeypatch.setattr(Machine, "run", watched)
-    starts = begun(None, target, chains=2)
+    starts = begun(None, target, chains=2, lanes=1)
     assert seen.count(30) == 20  # once for each of ten climbs
     look = Evaluator.look
 
@@ -358,7 +358,7 @@ def test_the_curvature_at_a_top_takes_one_call_and_the_start_is_as_from_several(
 
     monkeypatch.setattr(Evaluator, "look", by_tens)
     seen.clear()
-    np.testing.assert_array_equal(begun(None, target, chains=2), starts)
+    np.testing.assert_array_equal(begun(None, target, chains=2, lanes=1), starts)
     assert max(seen) == 10
 
 

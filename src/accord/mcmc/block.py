@@ -101,7 +101,7 @@ def rows_for(dim: int, lanes: int, pace: Pace) -> int:
 def num_places(dim: int, lanes: int, num_rows: int) -> int:
     """Return how many positions one call evaluates for a chain without a starting point: a constant of the program.
 
-    A call takes half a millisecond whatever it evaluates. So the curvature at a top, one gradient for each of `dim`
+    A call takes half a millisecond beside its gradients. So the curvature at a top, one gradient for each of `dim`
     free coordinates, is taken at once: by a program of one lane, in a block with room for so many rows.
     """
     return max(ATTEMPTS, min(dim, num_rows)) if lanes == 1 and dim <= MAX_CLIMB_DIM else ATTEMPTS

@@ -55,7 +55,7 @@ def options_for(is_large: bool) -> dict[str, bool | int] | None:
 
 
 def is_large_gradient(gradient: Any, lanes: int) -> bool:
-    """Return whether the gradient of a log density makes slower compiling (0.1 to 0.5 s) pay.
+    """Return whether the gradient of a log density makes slower compiling (0.1 to 1 s) pay.
 
     It does where the gradient adds up many rows by group, and where it computes many numbers for one lane: a gradient
     of 380 football matches by team takes 6 us for 12, of 6,000 answers to 20 items 31 for 61. Code of one piece, for

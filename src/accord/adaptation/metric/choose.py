@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...core.errors import OptionError
-from .curvature import asks_for_marginals, remainder, spread
+from .curvature import asks_for_marginals, remainder, spread, widened
 from .dense import dense, dense_residual
 from .diagonal import diagonal
 from .directions import with_directions
@@ -86,7 +86,8 @@ def learn_metric(
     fit = _fit(choice.form, x, g, plain)
     if form == "auto" and turns:
         wide, remaining = marginal(x, g, plain.scale), remainder(fit, x, g, plain.scale)
-        choice = replace(choice, remainder=remaining, spread=spread(g * wide.scale))
+        evenness = spread(g * wide.scale, widened(x, plain.scale))
+        choice = replace(choice, remainder=remaining, spread=evenness)
         ratio = gain(wide, fit, x, g)
         # Decided by the scales alone: with directions, a matrix would be left where it is the better form.
         does_pay = pays(ratio, former)

@@ -28,9 +28,8 @@ _UNEVEN = 0.5  # held-out divergence of a matrix, for each draw and dimension, f
 STEEP = 12.0
 """A remainder from which on, where several draws diverged, steep places held chains up all the same."""
 
-_EVEN = (
-    0.135  # spread of the length of gradients, up to which a curved posterior is about as steep everywhere
-)
+_EVEN = 0.135
+"""Spread of the length of gradients, up to which a curved posterior is about as steep everywhere."""
 
 
 class Care(IntEnum):
@@ -57,21 +56,32 @@ def remainder(fit: Fit, x: np.ndarray, g: np.ndarray, scale: np.ndarray) -> floa
     """
     if len(x) < _LEAST_DRAWS or _is_on_its_way(*np.array_split(x, 2)):
         return np.nan
-    rows = fit.residual(x, g)[:, widths(x) > _LEAST_WIDENED * scale]
+    rows = fit.residual(x, g)[:, widened(x, scale)]
     first, second = (half - half.mean(0) for half in np.array_split(rows, 2))
     return (_largest(first, second) + _largest(second, first)) / 2
 
 
-def spread(g: np.ndarray) -> float:
+def spread(g: np.ndarray, is_widened: np.ndarray) -> float:
     """Compute how much longer than usual gradients get, `(draw, dim)` and in units of the marginals.
 
     It is the standard deviation of their log length, of those above the median, without what a normal has. Where a
     group of unknowns narrows with its scale, as in a funnel, gradients are a few times as long as usual in some draws.
+    The larger of two: of all coordinates, and of those that are `widened`, among which unknowns beside a funnel do not
+    hide it.
     """
+    return max(_spread(g), _spread(g[:, is_widened]) if np.any(is_widened) else 0.0)
+
+
+def _spread(g: np.ndarray) -> float:
     with np.errstate(all="ignore"):
         lengths = np.log(np.linalg.norm(g, axis=1))
         above = np.maximum(lengths - np.median(lengths), 0)
         return float(np.sqrt(np.maximum(2 * np.mean(above**2) - 1 / (2 * g.shape[1]), 0)))
+
+
+def widened(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Return the coordinates that marginals would widen, shape `(dim,)`; `scale` is that of the diagonal form."""
+    return widths(x) > _LEAST_WIDENED * scale
 
 
 def _is_on_its_way(before: np.ndarray, after: np.ndarray) -> bool:
