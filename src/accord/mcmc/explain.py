@@ -25,7 +25,8 @@ class Explanation:
 
     **Example**
 
-    >>> print(infer.explain(draws))
+    >>> tossed = infer.sample(coin(4, heads), draws=100, chains=1, seed=0, quiet=True)
+    >>> print(infer.explain(tossed))
     No draw ended in a divergence or in a number that is not finite.
     """
 
