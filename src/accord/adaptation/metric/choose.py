@@ -86,8 +86,7 @@ def learn_metric(
     fit = _fit(choice.form, x, g, plain)
     if form == "auto" and turns:
         wide, remaining = marginal(x, g, plain.scale), remainder(fit, x, g, plain.scale)
-        evenness = spread(g * wide.scale, widened(x, plain.scale))
-        choice = replace(choice, remainder=remaining, spread=evenness)
+        choice = replace(choice, remainder=remaining, spread=spread(g * wide.scale, widened(x, plain.scale)))
         ratio = gain(wide, fit, x, g)
         # Decided by the scales alone: with directions, a matrix would be left where it is the better form.
         does_pay = pays(ratio, former)
