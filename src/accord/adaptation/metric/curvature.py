@@ -28,7 +28,7 @@ _UNEVEN = 0.5  # held-out divergence of a matrix, for each draw and dimension, f
 STEEP = 12.0
 """A remainder from which on, where several draws diverged, steep places held chains up all the same."""
 
-_EVEN = 0.135
+EVEN = 0.135
 """Spread of the length of gradients, up to which a curved posterior is about as steep everywhere."""
 
 
@@ -123,7 +123,7 @@ def care(choice: Choice, asked: float | None) -> Care:
     )
     if is_steep:
         return Care.MUCH
-    is_even = choice.form == "marginal" and choice.spread < _EVEN and not choice.has_diverged
+    is_even = choice.form == "marginal" and choice.spread < EVEN and not choice.has_diverged
     return Care.LITTLE if is_even else Care.SOME
 
 
