@@ -3,8 +3,8 @@
     python benchmarks/acceptance.py --database PDB [--posteriors a,b] [--limits 0.135,0,inf] [--seeds 3]
 
 A chain whose gradients spread less than the limit aims at 0.9, any other at 0.97: with 0 none does, with `inf` all
-whose draws of the last window hardly diverged. Limits are paired by posterior and seed; the first is what the others are
-compared with. Effective draws are the smallest bulk ESS over all unknowns; gradients are those of warm-up and sampling.
+whose draws of the last window hardly diverged. Limits are paired by posterior and seed; the others are compared with
+the first. Effective draws are the smallest bulk ESS over all unknowns; gradients are those of warm-up and sampling.
 """
 
 import argparse
@@ -45,14 +45,18 @@ _SPREAD = re.compile(r"spread by ([\d.]+)")
 def main() -> None:
     """Print a row for each posterior and limit, then the ratios of each limit to the first."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--database", type=Path, required=True, help="a clone of github.com/stan-dev/posteriordb")
+    parser.add_argument(
+        "--database", type=Path, required=True, help="a clone of github.com/stan-dev/posteriordb"
+    )
     parser.add_argument("--posteriors", default=",".join(POSTERIORS), help="separated by commas")
     parser.add_argument("--limits", default=f"{curvature.EVEN},0,inf", help="separated by commas")
     parser.add_argument("--seeds", type=int, default=3, help="how many")
     options = parser.parse_args()
     there, limits = problems(Database(options.database)), [float(each) for each in options.limits.split(",")]
     ratios: dict[float, list[np.ndarray]] = collections.defaultdict(list)
-    print("| posterior | limit | spread | chains at 0.9 | ESS | ESS per 1000 gradients | R-hat | divergences |")
+    print(
+        "| posterior | limit | spread | chains at 0.9 | ESS | ESS per 1000 gradients | R-hat | divergences |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     for name in options.posteriors.split(","):
         problem = there[name]
@@ -66,7 +70,9 @@ def main() -> None:
             ]
     for limit in limits:
         ess, pace = np.exp(np.mean(ratios[limit], axis=0))
-        print(f"\nlimit {limit:g}: {ess:.2f} of the first's effective draws, {pace:.2f} of those for each gradient")
+        print(
+            f"\nlimit {limit:g}: {ess:.2f} of the first's effective draws, {pace:.2f} of those for each gradient"
+        )
 
 
 def _run(model: Any, limit: float, seed: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from rich.text import Text
 from accord.report import NoProgress, RichProgress
 from accord.report import progress as progress_module
 from accord.report.notebook import NotebookDisplay
-from accord.report.progress import duration
+from accord.report.words import duration
 
 
 class Clock:

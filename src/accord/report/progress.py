@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from .notebook import NotebookDisplay
+from .words import count_of, duration
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -269,7 +270,7 @@ class RichProgress(AbstractProgress):
         left = [self._seconds_left(row) for row in rows]
         known = [seconds for seconds in left if seconds is not None]
         end = f"; {duration(max(known))} left" if len(known) == len(left) and known and max(known) > 0 else ""
-        return f"{self.noun} {parts}; {divergences} divergences{note}{end}"
+        return f"{self.noun} {parts}; {count_of(divergences, 'divergence')}{note}{end}"
 
     @property
     def _is_of_chains(self) -> bool:
@@ -298,15 +299,3 @@ def _together(rows: Sequence[_Row]) -> _Row:
 
 def _number(value: float | None, form: str) -> str:
     return "" if value is None else format(value, form)
-
-
-def duration(seconds: float | None) -> str:
-    """Write seconds as `42s`, `3m10s` or `2h05m`."""
-    if seconds is None:
-        return ""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole}s"
-    if whole < 3600:
-        return f"{whole // 60}m{whole % 60:02d}s"
-    return f"{whole // 3600}h{whole % 3600 // 60:02d}m"

@@ -13,6 +13,7 @@ from ..core.tracebacks import entry_points
 from ..core.tree import kept
 from ..report.labels import read_written
 from ..report.log_evidence import LogEvidence
+from ..report.words import count_of
 from ..resampling import Systematic
 from ..storage import AbstractRun
 from ..vi.draws import GuideDraws
@@ -108,7 +109,7 @@ class SMCDraws(AbstractWeightedDraws):
         count, size = self.log_weights.shape
         found = self.log_evidence
         told = f"; log evidence {found.value:.1f} ± {found.standard_error:.1f}" if count else ""
-        what = f"{count} population{'' if count == 1 else 's'} x {size} particles"
+        what = f"{count_of(count, 'population')} x {size} particles"
         return f"<SMCDraws of {self.model}: {what}{told}{'' if self.complete else ', incomplete'}>"
 
     def __str__(self) -> str:

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..report.progress import duration
 from ..report.sketch import BLOCKS, PLAIN
+from ..report.words import count_of, duration
 from .watcher import View, Watcher
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def sentence(view: View) -> str:
     parts = [f"{view['model']}: {view['words']}"]
     parts.append(f"slowest {view['noun']}: {slowest['phase']} {slowest['done']}{of}")
     if view["has_length"]:
-        parts.append(f"{sum(chain['divergences'] for chain in chains)} divergences")
+        parts.append(count_of(sum(chain["divergences"] for chain in chains), "divergence"))
     if view["worst"]:
         least = view["worst"][0]
         parts.append(f"smallest ESS {_size(view['history'][-1]['ess'])} ({least['name']})")

@@ -104,7 +104,9 @@ def reason(choice: Choice, asked: str) -> str:
     fitted = f"Fisher divergence of draws held out, for each draw and dimension: {values}"
     if choice.form != "marginal":
         return fitted
-    steep = "" if np.isnan(choice.spread) else f"Lengths of gradients spread by {choice.spread:.2g} (0: normal). "
+    steep = (
+        "" if np.isnan(choice.spread) else f"Lengths of gradients spread by {choice.spread:.2g} (0: normal). "
+    )
     if np.isnan(choice.gain):
         why = f"the form that fits best leaves {choice.remainder:.2g} along a direction (0: normal)."
     else:

@@ -10,8 +10,8 @@ from ...core.notice import Notice
 from ...core.series import AbstractSeries
 from ..beside import AbstractBeside
 from ..diagnostics import QUIETLY, e_bfmi
-from ..figures.chains import count_of
 from ..labels import Coords, Dims
+from ..words import count_of
 from . import made
 from .base import Document, Table
 from .draws_sections import pairs, worst

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .chains import count_of, has_lines, legend
+from ..words import count_of
+from .chains import has_lines, legend
 from .marks import Axis, Band, Line, Mark, Panel, Rule
 from .ticks import number
 

@@ -78,8 +78,3 @@ def span_in_words(values: np.ndarray) -> str:
         return "no finite values"
     low, middle, high = np.quantile(values, (0.05, 0.5, 0.95))
     return f"median {number(middle)}, central 90% from {number(low)} to {number(high)}"
-
-
-def count_of(number_of: int, noun: str) -> str:
-    """Write a number with its noun."""
-    return f"{number_of} {noun}{'' if number_of == 1 else 's'}"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .chains import count_of
+from ..words import count_of
 from .marks import Mark, Panel, Points, spanning
 from .ticks import number
 

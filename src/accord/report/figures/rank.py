@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..diagnostics import ess_bulk
-from .chains import count_of, finite, has_lines, left_out, legend
+from ..words import count_of
+from .chains import finite, has_lines, left_out, legend
 from .marks import INK, NUM_COLOURS, Axis, Band, Line, Mark, Panel, Rule, spanning
 from .ticks import number
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .chains import count_of, finite, has_lines, left_out, legend, span_in_words
+from ..words import count_of
+from .chains import finite, has_lines, left_out, legend, span_in_words
 from .marks import INK, Axis, Band, Line, Mark, Panel, Points, spanning
 
 _BINS = 150

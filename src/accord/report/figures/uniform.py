@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .chains import count_of
+from ..words import count_of
 from .marks import INK, NUM_COLOURS, Axis, Band, Bars, Line, Mark, Panel, Rule, spanning
 from .ticks import number
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .chains import count_of
+from ..words import count_of
 from .marks import INK, Axis, Line, Panel, Points, spanning
 from .ticks import number
 
