@@ -10,7 +10,7 @@ from typing import Any
 from database import Database, read_data
 
 HERE = Path(__file__).resolve().parent
-SIMULATED = ("cold", "fresh", "unseen")
+SIMULATED = ("cold", "fresh", "unseen", "applied")
 """Modules of models with data of their own; their entries are called, and take nothing."""
 
 
