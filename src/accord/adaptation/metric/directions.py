@@ -21,6 +21,9 @@ _DRAWS_EACH = 4  # at least, for each direction that is looked at
 _MOST_MARGIN = (
     2.0  # times its width that a narrow direction is scaled to; also where the remainder is unknown
 )
+_VERY_NARROW = (
+    0.1  # a width below which a direction is scaled wherever it is: steps would be too short without
+)
 _SHORT = 0.75  # a scale between this and its inverse stays 1: it would change little
 
 
@@ -32,10 +35,11 @@ def with_directions(wide: Fit, x: np.ndarray, g: np.ndarray, room: int, remainde
     rest: the root of the `remainder` that a matrix leaves (see `curvature`). A wide one is scaled to no more than its
     width in both halves of the window, nor than its Fisher divergence allows: it may be bent itself.
 
-    Draws and gradients are each `(draw, dim)`. Of fewer than 50 draws, and where the posterior is steep in some places
-    and directions cover but a part of it, `wide` is returned as it is.
+    Draws and gradients are each `(draw, dim)`. Of fewer than 50 draws, `wide` is returned as it is. Where the posterior
+    is steep in some places and directions cover but a part of it, only very narrow ones are added: any direction takes
+    room there, and these alone make up for it.
     """
-    if len(x) < LEAST_DRAWS or (remainder > STEEP and x.shape[1] > _MOST_DIRECTIONS):
+    if len(x) < LEAST_DRAWS:
         return wide
     x, g = (rows - rows.mean(0) for rows in (x / wide.scale, g * wide.scale))
     basis = main_directions(x + g, min(_MOST_DIRECTIONS, room, len(x) // _DRAWS_EACH))
@@ -47,4 +51,6 @@ def with_directions(wide: Fit, x: np.ndarray, g: np.ndarray, room: int, remainde
     long = np.fmin(np.fmin(*map(widths, np.array_split(along, 2))), fisher)
     scale = np.where(short < _SHORT, short, np.where(long > 1 / _SHORT, long, 1.0))
     found = scale != 1
+    if remainder > STEEP and x.shape[1] > _MOST_DIRECTIONS:
+        found &= np.fmax(widths(along), fisher) < _VERY_NARROW
     return Fit(wide.scale, (basis @ vectors)[:, found], scale[found] - 1)
