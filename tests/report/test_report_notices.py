@@ -634,6 +634,27 @@ def test_energies_along_a_scale_are_met_with_the_same_line():
     assert LINE in found[0].remedy
 
 
+def test_chains_that_disagree_are_sent_to_the_notice_that_prints_the_line():
+    run = good_run()
+    run["sites"]["mu"][2] += 0.5 * run["sites"]["mu"].std()
+    found = {notice.code: notice for notice in look(run, scaled_by=FORMS)}
+    assert found["r_hat"].remedy.startswith("The chains disagree: use more warm-up")
+    low_energy_along_a_site(run)
+    found = {notice.code: notice for notice in look(run, scaled_by={"mu": FORMS["tau"]})}
+    assert found["r_hat"].remedy.startswith("The chains disagree: do first what `e_bfmi` says.")
+    diverging(run)
+    found = {notice.code: notice for notice in look(run, scaled_by=FORMS)}
+    assert found["r_hat"].remedy.startswith("The chains disagree: do first what `divergences` says.")
+
+
+def test_few_effective_draws_are_sent_to_the_notice_that_prints_the_line():
+    run = good_run()
+    diverging(run)
+    run["sites"]["mu"] = np.repeat(run["sites"]["mu"][:, ::50], 50, axis=1)
+    found = {notice.code: notice for notice in look(run, scaled_by=FORMS)}
+    assert found["ess_bulk"].remedy.endswith("times as many draws, or reparameterise as `divergences` says.")
+
+
 def test_sites_of_steps_are_reparameterised_around_the_step():
     run = good_run()
     low_energy_along_a_site(run)

@@ -8,10 +8,12 @@ from ...core.notice import Notice, Severity
 from ..diagnostics import ess_bulk, ess_tail
 from ..evidence import Evidence
 from .apart import are_same_throughout
+from .ends import divergences
 from .extent import FEW_DRAWS
 from .matched import matched, relabelling
+from .movement import low_e_bfmi
 from .unbounded import runaways
-from .words import moving_between_modes, site_list
+from .words import moving_between_modes, non_centred, site_list
 
 R_HAT_DOUBT = 1.01  # Vehtari et al. (2021)
 R_HAT_SLIGHT = 1.02  # up to here, with as many effective draws as the next line says, it is information
@@ -55,12 +57,13 @@ def low_ess(
     bad = [item for item in values if item[0] < limit]
     if bad:
         worst = min(bad)
+        times = f"{np.ceil(limit / max(worst[0], 1.0)):.0f}"
         yield Notice(
             "warning",
             code,
             f"{kind} ESS is below {limit} for {len(bad)} of {len(values)} parameters, "
             f"lowest {worst[0]:.0f} for {run.label(*worst[1:])}.",
-            f"Draw about {np.ceil(limit / max(worst[0], 1.0)):.0f} times as many draws, or reparameterise.",
+            f"Draw about {times} times as many draws, or reparameterise{_as_told(run)}.",
             tuple(dict.fromkeys(name for _, name, _ in sorted(bad))),
         )
 
@@ -141,10 +144,25 @@ def _more(run: Evidence, worst: float) -> str:
         # Its distance from 1 falls as draws get more, or faster.
         times = np.ceil(_MARGIN * (worst - 1) / (R_HAT_DOUBT - 1))
         draws = f"about {times:.0f} times as many draws"
+    form = _with_form(run)
+    if form:
+        return f"The chains disagree: do first what `{form}` says. If they still do, use more warm-up and {draws}."
     more = f"The chains disagree: use more warm-up and {draws}. If they still do, "
     if run.flat and worst > R_HAT_FAILED:
         return f"{more}give {site_list(sorted(run.flat))} a proper prior: under a flat one, nothing may bound them."
     return f"{more}look for several modes, between which `infer.Tempered()` moves."
+
+
+def _as_told(run: Evidence) -> str:
+    form = _with_form(run)
+    return f" as `{form}` says" if form else ""
+
+
+def _with_form(run: Evidence) -> str:
+    """Return the code of the notice that prints a non-centred form, empty without any."""
+    forms = [non_centred(run, name) for name in run.scaled_by]
+    told = (notice for rule in (divergences, low_e_bfmi) for notice in rule(run)) if forms else ()
+    return next((notice.code for notice in told if any(form in notice.remedy for form in forms)), "")
 
 
 def _severity_of_r_hat(run: Evidence, worst: float) -> Severity:
