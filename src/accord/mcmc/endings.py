@@ -101,12 +101,14 @@ class Tally:
 
     def room(self, positions: Position) -> int:
         """Return how many of these draws, with an axis of draws, count until the chain is given up."""
-        run = self.num_unmoved
+        run, count = self.num_unmoved, len(positions.free)
+        if run + count < MAX_UNMOVED:
+            return count
         for row, is_same in enumerate(self._unmoved(positions)):
             run = run + 1 if is_same else 0
             if run >= MAX_UNMOVED:
                 return row + 1
-        return len(positions.free)
+        return count
 
     def after(self, phase: Phase, positions: Position, stats: np.ndarray, found: Sequence[BadEnd]) -> "Tally":
         """Return the tally after more draws of one phase."""
@@ -162,13 +164,14 @@ class Tally:
 
         None does without free unknowns: whole numbers by themselves may be nearly certain.
         """
-
-        def repeats(last: np.ndarray, rows: np.ndarray) -> np.ndarray:
-            return (rows == np.concatenate([last[None], rows[:-1]])).all(axis=1)
-
         if not positions.free.shape[1]:
             return np.zeros(len(positions.free), bool)
-        return np.logical_and.reduce(jax.tree.leaves(jax.tree.map(repeats, self.last, positions)))
+        is_same = _repeats(self.last.free, positions.free)
+        return is_same if positions.whole is None else is_same & _repeats(self.last.whole, positions.whole)
+
+
+def _repeats(last: Any, rows: Any) -> np.ndarray:
+    return (rows == np.concatenate([last[None], rows[:-1]])).all(axis=1)
 
 
 def _codes(stats: np.ndarray) -> np.ndarray:
