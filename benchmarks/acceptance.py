@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def _run(model: Any, limit: float, seed: int) -> dict[str, Any]:
-    curvature.EVEN = limit
+    curvature.EVEN = limit  # the rule itself, for this process alone
     draws = infer.sample(model, seed=seed, progress=False, quiet=True)
     columns = [array.reshape(*array.shape[:2], -1) for array in draws.sites.values()]
     ess = min(float(np.nanmin(ess_bulk(each))) for each in columns)
@@ -92,7 +92,7 @@ def _run(model: Any, limit: float, seed: int) -> dict[str, Any]:
 
 
 def _row(name: str, limit: float, runs: list[dict[str, Any]]) -> str:
-    """Of the table: the range of spreads, and ESS and R-hat by seed."""
+    """Write a row of the table: the range of spreads, and ESS and R-hat by seed."""
     spreads = [each for run in runs for each in run["spreads"]]
     span = f"{min(spreads):.2f} to {max(spreads):.2f}" if spreads else ""
     chains = sum(run["little"] for run in runs)

@@ -641,10 +641,12 @@ def test_chains_that_disagree_are_sent_to_the_notice_that_prints_the_line():
     assert found["r_hat"].remedy.startswith("The chains disagree: use more warm-up")
     low_energy_along_a_site(run)
     found = {notice.code: notice for notice in look(run, scaled_by={"mu": FORMS["tau"]})}
-    assert found["r_hat"].remedy.startswith("The chains disagree: do first what `e_bfmi` says.")
+    assert found["r_hat"].remedy.startswith("The chains disagree: first do what the notice on E-BFMI says.")
     diverging(run)
     found = {notice.code: notice for notice in look(run, scaled_by=FORMS)}
-    assert found["r_hat"].remedy.startswith("The chains disagree: do first what `divergences` says.")
+    assert found["r_hat"].remedy.startswith(
+        "The chains disagree: first do what the notice on divergences says."
+    )
 
 
 def test_few_effective_draws_are_sent_to_the_notice_that_prints_the_line():
@@ -652,7 +654,9 @@ def test_few_effective_draws_are_sent_to_the_notice_that_prints_the_line():
     diverging(run)
     run["sites"]["mu"] = np.repeat(run["sites"]["mu"][:, ::50], 50, axis=1)
     found = {notice.code: notice for notice in look(run, scaled_by=FORMS)}
-    assert found["ess_bulk"].remedy.endswith("times as many draws, or reparameterise as `divergences` says.")
+    assert found["ess_bulk"].remedy.endswith(
+        "times as many draws, or reparameterise as the notice on divergences says."
+    )
 
 
 def test_sites_of_steps_are_reparameterised_around_the_step():

@@ -11,7 +11,6 @@ more than a leapfrog step of a small model.
 generator that JAX uses.
 """
 
-from functools import lru_cache
 from operator import xor
 from typing import Any
 
@@ -119,12 +118,8 @@ def fold(key: Any, number: Any) -> Any:
 
 def _of_ints(key: Any, counter: tuple[int, int]) -> np.ndarray:
     """Encrypt one block on the host with Python integers, several times faster than NumPy scalars."""
-    return np.array(_block_of_ints(int(key[0]), int(key[1]), *counter), np.uint32)
-
-
-@lru_cache(maxsize=256)  # a search for a starting point asks for the same one hundreds of times
-def _block_of_ints(first: int, second: int, high: int, low: int) -> tuple[int, int]:
-    return _rounds((first, second), (high, low), _add_ints, _rotate_int, xor)
+    words = _rounds((int(key[0]), int(key[1])), counter, _add_ints, _rotate_int, xor)
+    return np.array(words, np.uint32)
 
 
 def item(key: Any, use: Any, number: Any) -> Any:

@@ -22,7 +22,7 @@ _MOST_MARGIN = (
     2.0  # times its width that a narrow direction is scaled to; also where the remainder is unknown
 )
 _VERY_NARROW = (
-    0.1  # a width below which a direction is scaled wherever it is: steps would be too short without
+    0.1  # of the width of marginals; below it, a direction gets a scale of its own at any remainder
 )
 _SHORT = 0.75  # a scale between this and its inverse stays 1: it would change little
 

@@ -24,6 +24,7 @@ CHAINS_ASKED = 16  # beyond this many chains the total is what counts, and a hun
 _MARGIN = (
     1.5  # beyond the draws at which R-hat would be just low enough, since chance alone makes one of many high
 )
+_SUBJECTS = {"divergences": "divergences", "e_bfmi": "E-BFMI"}  # of notices, by code: the code is not printed
 COLLINEAR = 0.9999  # correlation beyond which two unknowns are one, as far as the data can tell
 _MOST_PAIRED = 200  # scalars whose correlations are looked at
 
@@ -146,7 +147,10 @@ def _more(run: Evidence, worst: float) -> str:
         draws = f"about {times:.0f} times as many draws"
     form = _with_form(run)
     if form:
-        return f"The chains disagree: do first what `{form}` says. If they still do, use more warm-up and {draws}."
+        return (
+            f"The chains disagree: first do what the notice on {form} says. If they still do, use more warm-up and "
+            f"{draws}."
+        )
     more = f"The chains disagree: use more warm-up and {draws}. If they still do, "
     if run.flat and worst > R_HAT_FAILED:
         return f"{more}give {site_list(sorted(run.flat))} a proper prior: under a flat one, nothing may bound them."
@@ -155,14 +159,16 @@ def _more(run: Evidence, worst: float) -> str:
 
 def _as_told(run: Evidence) -> str:
     form = _with_form(run)
-    return f" as `{form}` says" if form else ""
+    return f" as the notice on {form} says" if form else ""
 
 
 def _with_form(run: Evidence) -> str:
-    """Return the code of the notice that prints a non-centred form, empty without any."""
+    """Say what the notice is on that prints a non-centred form; empty without any."""
     forms = [non_centred(run, name) for name in run.scaled_by]
     told = (notice for rule in (divergences, low_e_bfmi) for notice in rule(run)) if forms else ()
-    return next((notice.code for notice in told if any(form in notice.remedy for form in forms)), "")
+    return next(
+        (_SUBJECTS[notice.code] for notice in told if any(form in notice.remedy for form in forms)), ""
+    )
 
 
 def _severity_of_r_hat(run: Evidence, worst: float) -> Severity:
