@@ -35,6 +35,11 @@ def upward(x):
 TOPS = {"valley": (valley, 1.0), "ridge": (ridge, 0.0), "bounded": (bounded, -9.0), "upward": (upward, 50.0)}
 
 
+def steep(x):
+    """A slope of 1e78 where a climb begins, and of order one around the top."""
+    return -jnp.sum(x**2 / 2 + jnp.exp(60 * x))
+
+
 def point_of(function: Callable, position) -> Point:
     return Point(position, *jax.value_and_grad(function)(position))
 
@@ -103,6 +108,15 @@ def test_no_coordinate_first_tries_to_move_by_more_than_it_may() -> None:
     assert max(moves) <= 2.0 * (1 + 1e-12)
 
 
+def test_a_line_that_begins_much_too_short_soon_reaches_as_far_as_it_may() -> None:
+    """After the first line, a step that is right by the slopes so far is 1e50 times too short."""
+    states = on_host(steep, np.full(3, 3.0), LBFGS(longest=2.0, patience=3))
+    tries = max(state.num_tries for state in states)
+    assert states[-1].is_settled
+    assert tries < 12
+    assert len(states) < 60
+
+
 def test_a_climb_ends_after_as_many_lines_that_promise_little_as_it_has_patience_for() -> None:
     ends = [on_host(valley, np.linspace(-1, 0.5, 5), LBFGS(gain=0.1, patience=n))[-1] for n in (1, 3)]
     assert [end.num_flat for end in ends] == [1, 3]
@@ -141,4 +155,4 @@ def test_a_line_without_a_higher_point_is_tried_again_without_what_is_remembered
         forgot |= bool(np.all(state.turns == 0))
     assert forgot
     assert not state.is_settled
-    assert state.num_tries == 29
+    assert state.num_tries == 30

@@ -118,15 +118,24 @@ def start_state(kernel: AbstractKernel, position: Position) -> ChainState:
     return ChainState(kernel.init(point), learnt, mode, count, count)
 
 
-def starting_states(kernel: AbstractKernel, nowhere: Position) -> Callable[[Position], ChainState]:
+def starting_states(
+    kernel: AbstractKernel, nowhere: Position, put: Callable[[Any], Any] | None = None
+) -> Callable[[Position], ChainState]:
     """Return a function equal to `start_state` for one kernel, and ten times as fast per position.
 
-    `nowhere` is like the positions.
+    `nowhere` is like the positions. What is equal in all states goes where `put` puts it, so that it is not handed over
+    with each of them.
     """
     nowhere = jax.tree.map(np.copy, nowhere)
-    leaves, structure = jax.tree.flatten(start_state(kernel, nowhere))
+    state = start_state(kernel, nowhere)
+    leaves, structure = jax.tree.flatten(state)
     parts = jax.tree.leaves(nowhere)
     places = [next((n for n, part in enumerate(parts) if part is leaf), None) for leaf in leaves]
+    if put is not None:
+        # The rest is read by the host.
+        leaves[: len(jax.tree.leaves((state.kernel, state.learnt)))] = jax.tree.leaves(
+            put((state.kernel, state.learnt))
+        )
 
     def at(position: Position) -> ChainState:
         new = jax.tree.leaves(position)

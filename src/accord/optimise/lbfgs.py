@@ -11,15 +11,13 @@ Math. Program. 141, 135-163, Algorithm 2.6, for the bisection that ends where bo
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..core.tree import node, where
-
-T = TypeVar("T")
+from ..core.tree import node
 
 _MAX_TRIES = 30  # points along a line
 _RISE, _SLOPE = 1e-4, 0.9  # Wolfe's constants
@@ -81,7 +79,8 @@ class LBFGS:
     - `epsilon`: relative rounding error of the function.
     - `gain`: a line promises too little below this, plus what rounding hides; >= 0.
     - `patience`: number of such lines in a row that end the search, >= 1.
-    - `longest`: largest change of a coordinate by the first point of a line; > 0.
+    - `longest`: largest change of a coordinate by the first point of a line; > 0. What a line tries then at most
+      doubles from there on, and grows faster before; where this is infinite, it doubles.
     """
 
     memory: int = 10
@@ -99,8 +98,8 @@ class LBFGS:
         unaimed = LBFGSState(
             point, direction, zero, zero, zero, empty, empty, zero, count, count, count, no, no
         )
-        state, is_usable = self._aimed(unaimed, direction), is_finite(point)
-        return replace(state, is_settled=state.is_settled & is_usable, is_over=state.is_over | ~is_usable)
+        state = self._aimed(unaimed, direction, is_finite(point))
+        return replace(state, is_over=state.is_over | ~is_finite(point))
 
     def ask(self, state: LBFGSState) -> Any:
         """Return where to evaluate next, shape `(dim,)`."""
@@ -115,92 +114,114 @@ class LBFGS:
         is_short = is_higher & (_dot(point.gradient, state.direction) > _SLOPE * slope)
         is_last = state.num_tries + 1 >= _MAX_TRIES
         is_taken = is_higher & (~is_short | is_last)
-        low = _pick(is_short, state.step, state.low)
+        xp = _arrays(state.step)
+        low = xp.where(is_short, state.step, state.low)
+        high = xp.where(is_higher, state.high, state.step)
         has_failed = ~is_taken & is_last & (low == 0)
-        ended = _either(is_taken, lambda: self._moved(state, point), lambda: _forgetful(state))
-        return _either(
-            is_taken | has_failed,
-            lambda: _either(ended.is_over, lambda: ended, lambda: self._aimed(ended, _direction(ended))),
-            lambda: _looking(state, low, _pick(is_higher, state.high, state.step), is_last),
-        )
+        told = self._looking(state, low, high, is_last)
+        if _is_nowhere(is_taken | has_failed):
+            return told
+        told = _forgetful(self._moved(told, point, is_taken), has_failed)
+        return self._aimed(told, _direction(told), (is_taken | has_failed) & ~told.is_over)
 
-    def _moved(self, state: LBFGSState, point: Point) -> LBFGSState:
-        """Stand at a point, and remember the move unless the function curves upward along it."""
+    def _looking(self, state: LBFGSState, low: Any, high: Any, is_last: Any) -> LBFGSState:
+        """Choose the next point of a line, which is to end between `low` and `high`."""
+        xp, middle, longer = _arrays(high), (low + high) / 2, 2 * low
+        if self.longest < np.inf:
+            # After a gradient of 1e78, a step that is 1e75 times too short looks right: what is tried grows faster and
+            # faster as far as a line may reach at first.
+            growth = xp.exp2(xp.minimum(2.0**state.num_tries, 64.0)).astype(low.dtype)
+            longer = xp.maximum(longer, xp.minimum(growth * low, self._reach(state.direction)))
+            middle = xp.where((low > 0) & (high > 4 * low), xp.sqrt(low) * xp.sqrt(high), middle)
+        between = xp.where(xp.isfinite(high), middle, longer)
+        # With its tries used up, a search goes back to the last point that was higher.
+        step = xp.where(is_last, low, between)
+        return replace(state, step=step, low=low, high=high, num_tries=state.num_tries + 1)
+
+    def _reach(self, direction: Any) -> Any:
+        """Return the step that moves a coordinate by `longest`."""
+        xp = _arrays(direction)
+        return self.longest / xp.max(xp.abs(direction), axis=-1)
+
+    def _moved(self, state: LBFGSState, point: Point, is_taken: Any) -> LBFGSState:
+        """Stand at a point where it is taken, and remember the move unless the function curves upward along it."""
         xp = _arrays(point.position)
         move = point.position - state.point.position
         turn = state.point.gradient - point.gradient
-        is_kept = _dot(move, turn) > self.epsilon * _norm(move) * _norm(turn)
+        is_kept = is_taken & (_dot(move, turn) > self.epsilon * _norm(move) * _norm(turn))
 
-        def added() -> tuple[Any, Any]:
-            rows = ((state.moves, move), (state.turns, turn))
-            first, second = (
-                xp.concatenate([old[..., 1:, :], new[..., None, :]], axis=-2) for old, new in rows
-            )
-            return first, second
+        def added(rows: Any, row: Any) -> Any:
+            return _pick(is_kept, xp.concatenate([rows[..., 1:, :], row[..., None, :]], axis=-2), rows)
 
-        moves, turns = _either(is_kept, added, lambda: (state.moves, state.turns))
-        return replace(state, point=point, moves=moves, turns=turns, num_lines=state.num_lines + 1)
+        old = state.point
+        position = _pick(is_taken, point.position, old.position)
+        gradient = _pick(is_taken, point.gradient, old.gradient)
+        return replace(
+            state,
+            point=Point(position, xp.where(is_taken, point.log_density, old.log_density), gradient),
+            moves=added(state.moves, move),
+            turns=added(state.turns, turn),
+            num_lines=xp.where(is_taken, state.num_lines + 1, state.num_lines),
+        )
 
-    def _aimed(self, state: LBFGSState, direction: Any) -> LBFGSState:
-        """Begin a line, and judge what it promises."""
+    def _aimed(self, state: LBFGSState, direction: Any, is_new: Any) -> LBFGSState:
+        """Begin a line where it is to be a new one, and judge what it promises."""
         xp, point = _arrays(direction), state.point
         slope = _dot(point.gradient, direction)
         least = self.gain + 0.01 * self.epsilon**0.5 + 4 * self.epsilon * abs(point.log_density)
         # Without a move nothing is known of scales: a gradient that is small may be so by its units.
-        promise = _pick((state.turns != 0).any((-2, -1)), slope / 2, np.inf)
-        num_flat = _pick(promise <= least, state.num_flat + 1, 0)
+        promise = xp.where((state.turns != 0).any((-2, -1)), slope / 2, np.inf)
+        num_flat = xp.where(promise <= least, state.num_flat + 1, 0)
         is_settled = (num_flat >= self.patience) | (point.gradient == 0).all(-1)
         return replace(
             state,
-            direction=direction,
-            step=xp.minimum(xp.ones_like(state.step), self.longest / xp.max(xp.abs(direction), axis=-1)),
-            low=xp.zeros_like(state.low),
-            high=xp.full_like(state.high, np.inf),
-            promise=promise,
-            num_tries=xp.zeros_like(state.num_tries),
-            num_flat=num_flat,
-            is_settled=is_settled,
-            is_over=is_settled | ~(slope > 0),
+            direction=_pick(is_new, direction, state.direction),
+            step=xp.where(is_new, xp.minimum(1, self._reach(direction)), state.step),
+            low=xp.where(is_new, 0, state.low),
+            high=xp.where(is_new, np.inf, state.high),
+            promise=xp.where(is_new, promise, state.promise),
+            num_tries=xp.where(is_new, 0, state.num_tries),
+            num_flat=xp.where(is_new, num_flat, state.num_flat),
+            is_settled=is_new & is_settled | state.is_settled,
+            is_over=is_new & (is_settled | ~(slope > 0)) | state.is_over,
         )
 
 
-def _looking(state: LBFGSState, low: Any, high: Any, is_last: Any) -> LBFGSState:
-    """Choose the next point of a line, which is to end between `low` and `high`."""
-    between = _pick(_arrays(high).isfinite(high), (low + high) / 2, 2 * low)
-    # With its tries used up, a search goes back to the last point that was higher.
-    step = _pick(is_last, low, between)
-    return replace(state, step=step, low=low, high=high, num_tries=state.num_tries + 1)
+def _forgetful(state: LBFGSState, has_failed: Any) -> LBFGSState:
+    """Forget the moves of a line that failed, since they may mislead where curvature changes.
 
-
-def _forgetful(state: LBFGSState) -> LBFGSState:
-    """Forget the moves, which may mislead where curvature changes; the search is over if there is none."""
-    is_over = (state.turns == 0).all((-2, -1))
-    return replace(state, moves=0 * state.moves, turns=0 * state.turns, is_over=is_over)
+    The search is over if there is none.
+    """
+    if _is_nowhere(has_failed):
+        return state
+    is_lost = has_failed & (state.turns == 0).all((-2, -1))
+    moves, turns = (_pick(has_failed, 0 * rows, rows) for rows in (state.moves, state.turns))
+    return replace(state, moves=moves, turns=turns, is_over=state.is_over | is_lost)
 
 
 def _direction(state: LBFGSState) -> Any:
     """Multiply the gradient by the approximate inverse of the curvature that the moves have shown."""
     gradient = state.point.gradient
+    xp = _arrays(gradient)
     scan = jax.lax.scan if isinstance(gradient, jax.Array) else _scan
-    moves, turns = (_arrays(gradient).moveaxis(rows, -2, 0) for rows in (state.moves, state.turns))
-    curved = _dot(moves, turns)
-    is_used = curved > 0
-    divisor = _pick(is_used, curved, 1)
+    curved = _dot(state.moves, state.turns)
+    factors = xp.where(curved > 0, 1 / xp.where(curved > 0, curved, 1), 0)
+    pairs = _columns(state.moves, -2), _columns(state.turns, -2), _columns(factors, -1)
 
     def back(rest: Any, pair: Any) -> tuple[Any, Any]:
-        move, turn, is_used, divisor = pair
-        share = _pick(is_used, _dot(move, rest) / divisor, 0)
-        return rest - share[..., None] * turn, share
+        move, turn, factor = pair
+        share = (_dot(move, rest) * factor)[..., None]
+        return rest - share * turn, share
 
     def forth(rest: Any, pair: Any) -> tuple[Any, None]:
-        move, turn, is_used, divisor, share = pair
-        return rest + (share - _pick(is_used, _dot(turn, rest) / divisor, 0))[..., None] * move, None
+        move, turn, factor, share = pair
+        return rest + (share - (_dot(turn, rest) * factor)[..., None]) * move, None
 
-    pairs = moves, turns, is_used, divisor
     rest, shares = scan(back, gradient, pairs, reverse=True)
-    squared = _dot(turns[-1], turns[-1])
-    known = _pick(squared > 0, curved[-1] / _pick(squared > 0, squared, 1), 0)
-    scale = _pick((turns[-1] != 0).any(-1), known, _first_step(gradient))
+    last = state.turns[..., -1, :]
+    squared = _dot(last, last)
+    known = xp.where(squared > 0, curved[..., -1] / xp.where(squared > 0, squared, 1), 0)
+    scale = xp.where((last != 0).any(-1), known, _first_step(gradient))
     return scan(forth, scale[..., None] * rest, (*pairs, shares))[0]
 
 
@@ -231,30 +252,26 @@ def _dot(first: Any, second: Any) -> Any:
 
 def _norm(vector: Any) -> Any:
     """Return the length of vectors, climb by climb."""
-    return _arrays(vector).linalg.norm(vector, axis=-1)
+    return _arrays(vector).sqrt(_dot(vector, vector))
 
 
 def _pick(condition: Any, first: Any, second: Any) -> Any:
-    """Choose between two numbers, for each climb."""
-    return _arrays(condition).where(condition, first, second)
+    """Choose between two arrays with further axes, for each climb."""
+    added = (1,) * (first.ndim - condition.ndim)
+    return _arrays(first).where(condition.reshape(condition.shape + added), first, second)
 
 
-def _either(condition: Any, first: Callable[[], T], second: Callable[[], T]) -> T:
-    """Choose between two results; the host computes one of them where that is all that climbs need."""
-    if isinstance(condition, jax.Array):
-        return where(condition, first(), second())
-    if not condition.any():
-        return second()
-    return first() if condition.all() else _mixed(condition, first(), second())
+def _is_nowhere(condition: Any) -> bool:
+    """Return whether the host sees that a condition holds for no climb."""
+    return not isinstance(condition, jax.Array) and not condition.any()
 
 
-def _mixed(condition: np.ndarray, first: T, second: T) -> T:
-    """Choose for each climb, leaf by leaf."""
-
-    def choose(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        return np.where(condition.reshape(-1, *[1] * (one.ndim - 1)), one, other)
-
-    return jax.tree.map(choose, first, second)
+def _columns(array: Any, axis: int) -> Any:
+    """Return the parts of an array along an axis, as `scan` takes them; on the host, to move an axis is slow."""
+    if isinstance(array, jax.Array):
+        return jnp.moveaxis(array, axis, 0)
+    after = (slice(None),) * (-1 - axis)
+    return [array[(..., n, *after)] for n in range(array.shape[axis])]
 
 
 def _scan(step: Callable[[Any, Any], Any], carry: Any, columns: Any, reverse: bool = False) -> Any:

@@ -65,14 +65,19 @@ Resting = Callable[[Mapping[K, "Climb"]], Container[K]]
 
 @dataclass(eq=False)
 class Climbs:
-    """Climbs side by side, whose arithmetic is done once for all of them.
+    """Climbs side by side, whose arithmetic is done once for all that go on.
 
-    **Fields**: `search`, which computes in double precision, and its `state`, with an axis of climbs in front; `dtype`
-    of the positions that are evaluated.
+    **Fields**
+    - `search`, which computes in double precision.
+    - `state` of the climbs that go on, with an axis of climbs in front; `rows`, their numbers.
+    - `last`: for each climb, the state that holds it as far as it has come, and its index there.
+    - `dtype` of the positions that are evaluated.
     """
 
     search: LBFGS
     state: LBFGSState
+    rows: list[int]
+    last: list[tuple[LBFGSState, int]]
     dtype: np.dtype
 
     @staticmethod
@@ -82,25 +87,21 @@ class Climbs:
         # It has arrived if it promises little three times in a row: what is remembered may know nothing of the longest
         # direction.
         search = LBFGS(memory=6, epsilon=float(np.finfo(dtype).eps), gain=gain, patience=3, longest=_LONGEST)
-        return Climbs(search, search.init(_points(places)), dtype)
+        state, rows = search.init(_points(places)), list(range(len(places)))
+        return Climbs(search, state, rows, [(state, row) for row in rows], dtype)
 
-    def next_positions(self) -> np.ndarray:
-        """Return the next position of each climb to evaluate, shape `(climb, dim)`."""
+    def next_positions(self, rows: Sequence[int]) -> np.ndarray:
+        """Return the next positions to evaluate of the climbs that go on, shape `(climb, dim)`; the others end."""
+        if list(rows) != self.rows:
+            kept = [self.rows.index(row) for row in rows]
+            self.state, self.rows = jax.tree.map(lambda leaf: leaf[kept], self.state), list(rows)
         return self.search.ask(self.state).astype(self.dtype)
 
-    def take(self, rows: Sequence[int], places: Sequence[Place]) -> None:
-        """Continue some climbs with the values at their next positions."""
-        if list(rows) == list(range(len(self.state.step))):
-            self.state = self.search.tell(self.state, _points(places))
-            return
-        told = self.search.tell(jax.tree.map(lambda leaf: leaf[rows], self.state), _points(places))
-
-        def put(leaf: np.ndarray, new: np.ndarray) -> np.ndarray:
-            leaf = leaf.copy()
-            leaf[rows] = new
-            return leaf
-
-        self.state = jax.tree.map(put, self.state, told)
+    def take(self, places: Sequence[Place]) -> None:
+        """Continue with the values at the next positions."""
+        self.state = self.search.tell(self.state, _points(places))
+        for index, row in enumerate(self.rows):
+            self.last[row] = self.state, index
 
 
 class Climb(NamedTuple):
@@ -112,23 +113,27 @@ class Climb(NamedTuple):
     @property
     def height(self) -> float:
         """Log density at the highest point so far."""
-        return float(self.of.state.point.log_density[self.row])
+        state, index = self.of.last[self.row]
+        return float(state.point.log_density[index])
 
     @property
     def end(self) -> Place:
         """Highest point so far."""
-        point = self.of.state.point
-        return Place(point.position[self.row].astype(self.of.dtype), self.height, point.gradient[self.row])
+        state, index = self.of.last[self.row]
+        point = state.point
+        return Place(point.position[index].astype(self.of.dtype), self.height, point.gradient[index])
 
     @property
     def is_over(self) -> bool:
         """Return whether the climb has arrived, or is lost."""
-        return bool(self.of.state.is_over[self.row])
+        state, index = self.of.last[self.row]
+        return bool(state.is_over[index])
 
     @property
     def has_arrived(self) -> bool:
         """Return whether it is at a top, as far as can be told from its moves."""
-        return bool(self.of.state.is_settled[self.row])
+        state, index = self.of.last[self.row]
+        return bool(state.is_settled[index])
 
     @property
     def is_lost(self) -> bool:
@@ -138,7 +143,8 @@ class Climb(NamedTuple):
     @property
     def is_near_end(self) -> bool:
         """Return whether it can rise by less than a nat."""
-        return self.has_arrived or bool(self.of.state.promise[self.row] < 1.0)
+        state, index = self.of.last[self.row]
+        return self.has_arrived or bool(state.promise[index] < 1.0)
 
 
 def _points(places: Sequence[Place]) -> Point:
@@ -172,9 +178,8 @@ def ascend(
             if not going:
                 break
             together = climbs[next(iter(going))].of
-            positions = together.next_positions()
-            found = evaluate({name: positions[row] for name, row in going.items()})
-            together.take(list(going.values()), [found[name] for name in going])
+            found = evaluate(dict(zip(going, together.next_positions([*going.values()]), strict=True)))
+            together.take([found[name] for name in going])
 
 
 def around(position: np.ndarray) -> list[np.ndarray]:

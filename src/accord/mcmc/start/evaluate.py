@@ -30,7 +30,9 @@ class Evaluator:
     def of(machine: Machine, chains: Sequence[Chain]) -> "Evaluator":
         """Make the evaluator of these chains."""
         plan = machine.plan
-        return Evaluator(machine, chains, starting_states(plan.kernel, plan.nowhere))
+        # The states of several lanes are joined on the host.
+        put = machine.put if len(chains) == 1 and not plan.is_ensemble else None
+        return Evaluator(machine, chains, starting_states(plan.kernel, plan.nowhere, put))
 
     def look(self, wanted: Mapping[int, Sequence[Position]]) -> dict[int, list[Place]]:
         """Evaluate some positions for each of some lanes."""
