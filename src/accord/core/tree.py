@@ -46,12 +46,13 @@ def change_if(predicate: Any, change: Callable[[T], T], old: T) -> T:
 
 def to_numpy(tree: T) -> T:
     """Return the tree with every array on the host; copies from a device run side by side."""
-    arrays = [leaf for leaf in jax.tree.leaves(tree) if isinstance(leaf, jax.Array)]
+    leaves, structure = jax.tree.flatten(tree)
+    arrays = [leaf for leaf in leaves if isinstance(leaf, jax.Array)]
     # On the host nothing is copied, and to ask for it takes longer than the rest of this.
     if arrays and any(device.platform != "cpu" for device in arrays[0].devices()):
         for leaf in arrays:
             leaf.copy_to_host_async()
-    return jax.tree.map(np.asarray, tree)
+    return jax.tree.unflatten(structure, [np.asarray(leaf) for leaf in leaves])
 
 
 def flatten(tree: Any) -> dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Climb a log density from several candidates at once, to find their modes and the mass of each.
+"""Climb a log density from several candidates at once, to find its modes.
 
 The sampling program computes the gradient, in one call for all active climbs. The only question is whether one mode has
 far more mass than another, so climbs end early.
@@ -20,9 +20,7 @@ K = TypeVar("K")
 
 _LONGEST = 2.0  # a line first moves a coordinate by at most so much, in unconstrained units
 GAIN = 0.1  # nats; less is little
-_LEFT = 3.0  # nats below its top, by its curvature, that a climb may have ended
 _TRUE = 0.01  # of a rise
-_APART = {"float64": 1e-3, "float32": 1e-2}  # places whose gradients tell the curvature; models may be noisy
 
 
 class Place(NamedTuple):
@@ -180,29 +178,6 @@ def ascend(
             together = climbs[next(iter(going))].of
             found = evaluate(dict(zip(going, together.next_positions([*going.values()]), strict=True)))
             together.take([found[name] for name in going])
-
-
-def around(position: np.ndarray) -> list[np.ndarray]:
-    """Return points near a position, one per coordinate, whose gradients give the curvature."""
-    return list(position + _APART[position.dtype.name] * np.eye(len(position), dtype=position.dtype))
-
-
-def log_mass(top: Place, beside: Sequence[Place]) -> float:
-    """Estimate the log mass of a mode by Laplace's approximation, up to a constant; NaN if it is no mode.
-
-    `beside` is what is at the places of `around(top.position)`. A place that a climb took for a top may lie in the neck
-    of a funnel, or on a ridge: some direction is then not curved downwards, or promises much more.
-    """
-    gradients = np.stack([place.gradient for place in beside]).astype(float)
-    curvature = (top.gradient - gradients) / _APART[top.position.dtype.name]
-    curvature = (curvature + curvature.T) / 2
-    widths = 1 / np.sqrt(np.abs(np.diag(curvature)) + 1e-300)
-    if not np.all(np.isfinite(curvature)):
-        return np.nan
-    values, vectors = np.linalg.eigh(curvature * widths * widths[:, None])
-    if values[0] <= 0 or np.sum((vectors.T @ (widths * top.gradient)) ** 2 / values) / 2 > _LEFT:
-        return np.nan
-    return top.height + float(np.sum(np.log(widths)) - np.sum(np.log(values)) / 2)
 
 
 def uphill(place: Place, rise: float) -> np.ndarray:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-import jax
 import numpy as np
 
 from ...core.position import Position
@@ -63,10 +62,9 @@ class Evaluator:
             count = most if plan.is_ensemble else len(positions)
             stops[lane], budgets[lane] = 1, count
             rows = [*positions, *[positions[-1]] * (count - len(positions))]
-            for table, values in zip(
-                jax.tree.leaves(tables), zip(*map(jax.tree.leaves, rows), strict=True), strict=True
-            ):
-                table[lane, :count] = np.stack(values)
+            tables.free[lane, :count] = [at.free for at in rows]
+            if tables.whole is not None:
+                tables.whole[lane, :count] = [at.whole for at in rows]
         states = self._states({lane: positions[0] for lane, positions in wanted.items()})
         blocks = self.machine.run(self.chains, states, stops, budgets, tables).blocks
         found = {}

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.position import Position
-from .ascent import Climb, Place, around, ascend, begin, log_mass
+from .ascent import Climb, Place, ascend, begin
 from .evaluate import Evaluator
+from .masses import SAME, around, curvature, is_same_top, log_mass
 
 _Number = tuple[int, int]  # of a climb: its lane, and which it is there
 
 _FAR = 10.0  # nats; a mode with a mass of 5e-5 is no part of what is drawn
-_SAME = 1.0  # nats between the ends of two climbs to one top
 _FURTHER_TURNS = 140  # calls of the program for a climb that leads by far
 _FINE = 1e-3  # nats that it may stop below its top
 
@@ -67,13 +67,21 @@ def find_summits(
         return {number: next(found[number[0]]) for number in positions}
 
     def mass(number: _Number) -> float:
-        top = climbs[number].end
-        before = known[number[0]] if known else Summits((), ())
+        lane, top = number[0], climbs[number].end
+        before = known[lane] if known else Summits((), ())
         for place, there in zip(before.places, before.masses, strict=True):
-            if np.isfinite(there) and abs(place.height - top.height) < _SAME:
+            if np.isfinite(there) and abs(place.height - top.height) < SAME:
                 return there
-        return log_mass(top, evaluator.look({number[0]: [*map(free, around(top.position))]})[number[0]])
+        for place, curved, there in weighed[lane]:
+            if is_same_top(place, curved, top):
+                return there
+        curved = curvature(top, evaluator.look({lane: [*map(free, around(top.position))]})[lane])
+        found = log_mass(top, curved)
+        if np.isfinite(found):
+            weighed[lane].append((top, curved, found))
+        return found
 
+    weighed: dict[int, list[tuple[Place, np.ndarray, float]]] = {lane: [] for lane in candidates}
     climbs = begin(
         {(lane, n): place for lane, places in candidates.items() for n, place in enumerate(places)}
     )
