@@ -133,12 +133,14 @@ def test_the_mass_below_a_top_is_that_of_a_normal() -> None:
             assert mass(density, position) == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.parametrize(("apart", "is_same"), [(0.5, True), (2.0, False)])
-def test_climbs_to_one_top_end_within_a_nat_of_each_other(apart: float, is_same: bool) -> None:
-    """Two modes may be as high: they are told apart by the way between them."""
+@pytest.mark.parametrize(
+    ("apart", "below", "is_same"), [(0.5, 0.0, True), (2.0, 0.0, False), (0.5, 2.0, False)]
+)
+def test_climbs_to_one_top_end_within_a_nat_of_each_other(apart: float, below: float, is_same: bool) -> None:
+    """Two modes may be as high: then only the way between them tells them apart."""
     place, top = place_at(student), np.zeros(2)
     curved = curvature(place(top), [place(each) for each in around(top)])
-    assert is_same_top(place(top), curved, place(top + apart)._replace(height=0.0)) == is_same
+    assert is_same_top(place(top), curved, place(top + apart)._replace(height=-below)) == is_same
 
 
 def test_what_is_no_top_has_no_mass_that_is_known() -> None:

@@ -5,6 +5,7 @@ What the host prepares here is NumPy: nothing is compiled or run for it.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -127,15 +128,14 @@ def starting_states(
     with each of them.
     """
     nowhere = jax.tree.map(np.copy, nowhere)
-    state = start_state(kernel, nowhere)
-    leaves, structure = jax.tree.flatten(state)
-    parts = jax.tree.leaves(nowhere)
-    places = [next((n for n, part in enumerate(parts) if part is leaf), None) for leaf in leaves]
+    state, parts = start_state(kernel, nowhere), jax.tree.leaves(nowhere)
+    places = [
+        next((n for n, part in enumerate(parts) if part is leaf), None) for leaf in jax.tree.leaves(state)
+    ]
     if put is not None:
-        # The rest is read by the host.
-        leaves[: len(jax.tree.leaves((state.kernel, state.learnt)))] = jax.tree.leaves(
-            put((state.kernel, state.learnt))
-        )
+        kernel_state, learnt = put((state.kernel, state.learnt))  # the host reads the rest
+        state = replace(state, kernel=kernel_state, learnt=learnt)
+    leaves, structure = jax.tree.flatten(state)
 
     def at(position: Position) -> ChainState:
         new = jax.tree.leaves(position)

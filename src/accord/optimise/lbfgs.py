@@ -6,7 +6,8 @@ host (NumPy), there for one climb or for many, whose arrays then have an axis of
 programs (JAX).
 
 **Source**: Nocedal & Wright (2006), Numerical Optimization, Algorithm 7.4, for the direction; Lewis & Overton (2013),
-Math. Program. 141, 135-163, Algorithm 2.6, for the bisection that ends where both of Wolfe's weak conditions hold.
+Math. Program. 141, 135-163, Algorithm 2.6, for the bisection that ends where both of Wolfe's weak conditions hold; the
+fast growth of steps that are much too short is our own.
 """
 
 from collections.abc import Callable
@@ -79,8 +80,8 @@ class LBFGS:
     - `epsilon`: relative rounding error of the function.
     - `gain`: a line promises too little below this, plus what rounding hides; >= 0.
     - `patience`: number of such lines in a row that end the search, >= 1.
-    - `longest`: largest change of a coordinate by the first point of a line; > 0. What a line tries then at most
-      doubles from there on, and grows faster before; where this is infinite, it doubles.
+    - `longest`: largest change of a coordinate by the first point of a line; > 0. If it is finite, steps that are too
+      short grow faster and faster until they reach it, and double beyond it; if it is infinite, they always double.
     """
 
     memory: int = 10
@@ -128,8 +129,8 @@ class LBFGS:
         """Choose the next point of a line, which is to end between `low` and `high`."""
         xp, middle, longer = _arrays(high), (low + high) / 2, 2 * low
         if self.longest < np.inf:
-            # After a gradient of 1e78, a step that is 1e75 times too short looks right: what is tried grows faster and
-            # faster as far as a line may reach at first.
+            # After a gradient of 1e78, a step that is 1e75 times too short looks right. A step that grew by more than
+            # four is then halved in its logarithm.
             growth = xp.exp2(xp.minimum(2.0**state.num_tries, 64.0)).astype(low.dtype)
             longer = xp.maximum(longer, xp.minimum(growth * low, self._reach(state.direction)))
             middle = xp.where((low > 0) & (high > 4 * low), xp.sqrt(low) * xp.sqrt(high), middle)

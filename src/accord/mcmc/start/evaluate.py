@@ -29,7 +29,7 @@ class Evaluator:
     def of(machine: Machine, chains: Sequence[Chain]) -> "Evaluator":
         """Make the evaluator of these chains."""
         plan = machine.plan
-        # The states of several lanes are joined on the host.
+        # The host joins the states of several lanes: there it would have to fetch them first.
         put = machine.put if len(chains) == 1 and not plan.is_ensemble else None
         return Evaluator(machine, chains, starting_states(plan.kernel, plan.nowhere, put))
 
