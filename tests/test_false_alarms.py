@@ -82,6 +82,7 @@ RATES = {
     "kernels/test_momentum.py": 9 * 2e-9,
     "kernels/test_mixed_hmc.py": 1e-10 + 2e-10 + 5e-9,
     "kernels/test_own_kernel.py": 2 * 6e-7,
+    "kernels/test_longer_trajectories_law.py": 6 * 2e-9,
     "kernels/test_short_draws_law.py": 6 * 2e-9,
     "kernels/test_tempered.py": (6 + 5 + 2 + 1) * 2e-9,
     "kernels/test_whole_numbers.py": 7 * 6e-7,

@@ -93,15 +93,19 @@ def run_lanes(
     chain_keys: Sequence[np.ndarray],
     stop: int,
     budget: int = 2**30,
+    longer: int = 0,
 ) -> tuple[list[ChainState], list[dict[str, np.ndarray]]]:
-    """Run chains side by side to draw `stop`: for each its end, and arrays of positions, gradients and statistics."""
+    """Run chains side by side to draw `stop`: for each its end, and arrays of positions, gradients and statistics.
+
+    `longer`: doublings of every trajectory, whether it turns back or not; 0 if they end where they do.
+    """
     chains, lanes = list(chains), len(chains)
     places = Position(np.zeros((ATTEMPTS, len(chains[0].kernel.point.position.free))))
     limits = Limits.at(stop, budget, 0, places)
     kept: list[list[dict[str, np.ndarray]]] = [[] for _ in chains]
     while any(int(chain.draw) < stop for chain in chains):
         trees = [
-            (chain, given_of(program.kernel, metric), key, item_key(key, chain), limits)
+            (chain, given_of(program.kernel, metric, longer), key, item_key(key, chain), limits)
             for chain, key in zip(chains, chain_keys, strict=True)
         ]
         is_ensemble = program.kernel.is_ensemble
@@ -124,18 +128,19 @@ def run_lanes(
     return chains, [{k: np.concatenate([b[k] for b in blocks]) for k in blocks[0]} for blocks in kept]
 
 
-def given_of(kernel: AbstractKernel, metric: Metric) -> Any:
+def given_of(kernel: AbstractKernel, metric: Metric, longer: int = 0) -> Any:
     """What a program takes of what was learnt: this metric, steps for the usual acceptance; or what else there is."""
-    return _given_of(kernel.adaptation, metric)
+    return _given_of(kernel.adaptation, metric, longer)
 
 
-def _given_of(adaptation: Any, metric: Metric) -> Any:
+def _given_of(adaptation: Any, metric: Metric, longer: int = 0) -> Any:
     if isinstance(adaptation, EachBlock):
         return tuple(_given_of(each.adaptation, _like(metric, each.dim)) for each in adaptation.blocks)
     given = adaptation.given(adaptation.at_start(np.zeros(len(metric.scale))))
     if not isinstance(given, GivenMetric):
         return given
-    return GivenMetric(metric, np.asarray(0.8, np.asarray(metric.scale).dtype), np.bool_(False))
+    target_accept = np.asarray(0.8, np.asarray(metric.scale).dtype)
+    return GivenMetric(metric, target_accept, longer=np.int32(longer), is_longer=np.bool_(longer > 0))
 
 
 def tuning_of(kernel: AbstractKernel, metric: Metric, step_size: Any, is_probe: Any = False) -> Any:

@@ -65,15 +65,20 @@ def transition(
     transform: np.ndarray,
     max_depth: int,
     numbers: Numbers,
+    *,
+    may_turn: bool = True,
 ) -> Outcome:
-    """One draw from `position`; `transform`, shape `(dim, dim)`, maps whitened to unconstrained space."""
+    """One draw from `position`; `transform`, shape `(dim, dim)`, maps whitened to unconstrained space.
+
+    `may_turn`: a trajectory ends where it turns back, and not only at `max_depth`.
+    """
     log_density, gradient = density(position)
     start = Leaf(position, numbers.momentum, transform.T @ gradient)
     energy = 0.5 * start.momentum @ start.momentum - log_density
     ends = {-1: start, 1: start}
     tree = Branch(start.momentum, start.momentum, start.momentum)  # from the left end to the right end
     chosen, log_weight, depth = position, 0.0, 0
-    growth = _Growth(density, step_size, transform, energy, numbers)
+    growth = _Growth(density, step_size, transform, energy, numbers, may_turn)
     while depth < max_depth:
         sign = 1 if numbers.directions >> depth & 1 else -1
         growth.begin(ends[sign], sign)
@@ -87,7 +92,7 @@ def transition(
         log_weight = np.logaddexp(log_weight, growth.log_weight)
         # Visited outwards, a subtree on the left is met right end first.
         grown_from = Branch(tree.last, tree.first, tree.total) if sign < 0 else tree
-        merged = _merge(grown_from, subtree)
+        merged = _merge(grown_from, subtree, may_turn)
         if merged is None:
             break
         tree = Branch(merged.last, merged.first, merged.total) if sign < 0 else merged
@@ -103,6 +108,7 @@ class _Growth:
     transform: np.ndarray
     energy: float
     numbers: Numbers
+    may_turn: bool
     num_steps: int = 0
     acceptance: float = 0.0
     is_divergent: bool = False
@@ -149,13 +155,13 @@ def _build(growth: _Growth, depth: int) -> Branch | None:
     outer = _build(growth, depth - 1)
     if outer is None:
         return None
-    return _merge(inner, outer)
+    return _merge(inner, outer, growth.may_turn)
 
 
-def _merge(inner: Branch, outer: Branch) -> Branch | None:
+def _merge(inner: Branch, outer: Branch, may_turn: bool) -> Branch | None:
     """Two neighbours as one, in the order visited; None when together, or across their border, they turn back."""
     total = inner.total + outer.total
-    goes_on = (
+    goes_on = not may_turn or (
         _goes_on(inner.first, outer.last, total)
         and _goes_on(inner.first, outer.first, inner.total + outer.first)
         and _goes_on(inner.last, outer.last, outer.total + inner.last)

@@ -33,13 +33,17 @@ MAX_DEPTH = 7
 
 @dataclass(frozen=True)
 class Comparison:
-    """A target, a metric, the range that step sizes are log-uniform on, how many draws must diverge, and seeds."""
+    """A target, a metric, the range that step sizes are log-uniform on, how many draws must diverge, and seeds.
+
+    `longer`: doublings of every trajectory, whether it turns back or not; 0 if they end where they do.
+    """
 
     case: Case
     metric: Metric
     step_sizes: tuple[float, float]
     min_divergent: int = 0
     num_seeds: int = NUM_SEEDS
+    longer: int = 0
 
 
 COMPARISONS = {
@@ -49,6 +53,9 @@ COMPARISONS = {
     ),
     "standard normal, no room for directions": lambda: Comparison(
         normal(np.eye(10)), diagonal_metric(10), (0.03, 1.95)
+    ),
+    "funnel, 15 steps a draw": lambda: Comparison(
+        funnel(5), Metric.diagonal(np.linspace(0.5, 1.5, 5), 5), (0.04, 2.0), min_divergent=20, longer=4
     ),
     # In large dimensions the machine tests one level after the other.
     "standard normal of dimension 70": lambda: Comparison(
@@ -61,7 +68,11 @@ COMPARISONS = {
 }
 
 
-QUICK = ("funnel, diagonal metric", "standard normal of dimension 70, low-rank metric")
+QUICK = (
+    "funnel, 15 steps a draw",
+    "funnel, diagonal metric",
+    "standard normal of dimension 70, low-rank metric",
+)
 
 
 @pytest.mark.parametrize(
@@ -80,14 +91,23 @@ def test_the_machine_draws_what_the_recursion_draws(name: str) -> None:
         position, outcomes = start, []
         for draw in range(NUM_DRAWS):
             drawn = transition(
-                case.numpy, position, step_sizes[seed], transform, MAX_DEPTH, numbers[seed, draw]
+                case.numpy,
+                position,
+                step_sizes[seed],
+                transform,
+                comparison.longer or MAX_DEPTH,
+                numbers[seed, draw],
+                may_turn=comparison.longer == 0,
             )
             position = drawn.position
             outcomes.append(drawn)
         expected.append(outcomes)
     depths = np.bincount([drawn.depth for drawns in expected for drawn in drawns], minlength=MAX_DEPTH + 1)
     num_divergent = sum(drawn.is_divergent for drawns in expected for drawn in drawns)
-    assert all(depths[1:] >= num_seeds // 100), f"depths occur {depths} times"
+    if comparison.longer:
+        assert depths[comparison.longer] == NUM_DRAWS * num_seeds - num_divergent
+    else:
+        assert all(depths[1:] >= num_seeds // 100), f"depths occur {depths} times"
     assert num_divergent >= comparison.min_divergent, f"{num_divergent} divergences"
 
     kernel = NUTS(max_tree_depth=MAX_DEPTH)
@@ -98,7 +118,9 @@ def test_the_machine_draws_what_the_recursion_draws(name: str) -> None:
         program = compile_program(kernel, case.evaluate, case.dim, lanes)
         for first in range(0, num_seeds, lanes):
             group = slice(first, first + lanes)
-            _, results = run_lanes(program, chains[group], metric, chain_keys[group], NUM_DRAWS)
+            _, results = run_lanes(
+                program, chains[group], metric, chain_keys[group], NUM_DRAWS, longer=comparison.longer
+            )
             for seed, result in enumerate(results, first):
                 _assert_same(result, expected[seed], f"{lanes} lanes, seed {seed}")
 

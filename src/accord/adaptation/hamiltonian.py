@@ -18,6 +18,7 @@ from .schedule import EARLY_PART, Update, metric_updates
 from .settled import is_settled
 from .short_draws import max_doublings, shortening
 from .step_size import StepSizeState
+from .trial import Trial, begun, is_longer, judged, tried
 from .tuning import FittedMetric, GivenMetric, Tuning
 
 _SEVERAL = 2  # draws of a window: after a new form, the search for a step size often makes one diverge
@@ -56,6 +57,8 @@ class Hamiltonian(AbstractChainAdaptation):
             np.asarray(target, fitted.metric.scale.dtype),
             np.int32(metrics.care(fitted.choice, self.target_accept)),
             np.int32(fitted.choice.doublings),
+            np.int32(fitted.trial.doublings),
+            np.bool_(fitted.trial.is_kept),
         )
 
     def due(self, num_warmup: int) -> tuple[Update, ...]:
@@ -67,10 +70,12 @@ class Hamiltonian(AbstractChainAdaptation):
         is_early = item.draw < item.num_warmup // EARLY_PART
         care = jnp.where(item.draw >= item.num_warmup, given.care, Care.NONE)
         factor = shortening(item.draw, care, learnt.step_size.dtype)
-        most = None
-        if self.max_depth is not None:
-            most = max_doublings(factor, care, given.doublings, self.max_depth)
-        return Tuning(learnt.step_size * factor, given.metric, is_early, ~item.is_draw, max_doublings=most)
+        tuning = Tuning(learnt.step_size * factor, given.metric, is_early, ~item.is_draw)
+        if self.max_depth is None:
+            return tuning
+        goes_on = is_longer(item.draw, item.num_warmup, given.longer, given.is_longer & (factor == 1))
+        most = max_doublings(factor, care, given.doublings, self.max_depth)
+        return replace(tuning, max_doublings=jnp.where(goes_on, given.longer, most), goes_on=goes_on)
 
     def update(
         self, learnt: StepSizeState, given: GivenMetric, item: Item, info: Info
@@ -92,7 +97,8 @@ class Hamiltonian(AbstractChainAdaptation):
         metric, choice = metrics.learn_metric(
             window.positions, window.gradients, previous, self.metric, former
         )
-        choice = replace(choice or fitted.choice, **self._seen(window))
+        was_tried = tried(fitted.trial, update.start, len(window.positions))
+        choice = replace(choice or fitted.choice, **self._seen(window, ~was_tried))
         is_other = bool(metric.is_diagonal) != bool(previous.is_diagonal)
         # Only these changes move the right step size by much. Restarting at every update was tried: each restart tries
         # large steps first, and effective draws per gradient fell by a quarter over eight reference posteriors.
@@ -100,15 +106,29 @@ class Hamiltonian(AbstractChainAdaptation):
         if is_anew:
             step_size: Any = learnt.step_size
             learnt = StepSizeState.start(float(step_size), step_size.dtype)
-        return learnt, FittedMetric(metric, choice), is_anew
+        # While a form is new, its draws are few; and the others mostly whiten what is slow.
+        may_try = update.is_late and former == choice.form == "marginal"
+        trial = self._trial(window, update, fitted.trial, was_tried) if may_try else Trial()
+        return learnt, FittedMetric(metric, choice, trial), is_anew
 
-    def _seen(self, window: Window) -> dict[str, Any]:
-        """Return what a choice records of the trajectories of a window."""
+    def _trial(self, window: Window, update: Update, trial: Trial, was_tried: np.ndarray) -> Trial:
+        """Return the trial of longer trajectories that begins here, or what is known of the one under way."""
+        energy, num_steps = (window.stats.get(name) for name in ("energy", "n_steps"))
+        if self.max_depth is None or energy is None or num_steps is None:
+            return Trial()
+        positions = np.asarray(window.positions, np.float64)
+        if trial.since == 0:
+            return begun(update.at, positions, energy, num_steps, self.max_depth)
+        return judged(trial, positions, num_steps, was_tried)
+
+    def _seen(self, window: Window, is_usual: np.ndarray) -> dict[str, Any]:
+        """Return what a choice records of the trajectories of a window, of the usual ones where that matters."""
         depth, diverging = (window.stats.get(name) for name in ("tree_depth", "diverging"))
         if diverging is None:
             diverging = np.zeros(len(window.positions), bool)
         # A trajectory that diverged may have ended at once.
-        whole = None if depth is None or np.all(diverging) else depth[~diverging]
+        is_whole = ~diverging & is_usual
+        whole = None if depth is None or not np.any(is_whole) else depth[is_whole]
         doublings = 0 if whole is None else int(np.median(whole))
         return {
             "doublings": doublings,
@@ -139,7 +159,8 @@ class Hamiltonian(AbstractChainAdaptation):
 
     def described(self, learnt: StepSizeState, fitted: FittedMetric) -> dict[str, Any]:
         """See `AbstractAdaptation.described`."""
-        return fitted.described(learnt.step_size, self.metric, self.target_accept)
+        found = fitted.described(learnt.step_size, self.metric, self.target_accept)
+        return found if self.max_depth is None else found | {"trajectories": fitted.trial.reason()}
 
     def shown(self, learnt: StepSizeState, fitted: FittedMetric) -> tuple[tuple[str, float], ...]:
         """See `AbstractAdaptation.shown`."""

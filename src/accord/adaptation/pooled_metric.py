@@ -32,7 +32,7 @@ def metric_updates(num_warmup: int) -> tuple[Update, ...]:
         at = max(at + _FIRST, int(at * _GROWTH))
     if last - indices[-1] < _FIRST and len(indices) > 1:
         indices.pop()
-    return updates_at([*indices, last])
+    return updates_at([*indices, last], num_warmup)
 
 
 def learn(

@@ -23,12 +23,13 @@ _SETTLE = 0.15  # last part of warm-up, in which only the step size is tuned
 class Update:
     """Learn when draw `at` begins, from draws `start` to `at - 1` (zero-based).
 
-    `is_first`: nothing of use was learnt before, or only far away.
+    `is_first`: nothing of use was learnt before, or only far away. `is_late`: half of warm-up is over.
     """
 
     at: int
     start: int
     is_first: bool = False
+    is_late: bool = False
 
 
 @functools.lru_cache(maxsize=64)
@@ -45,12 +46,12 @@ def metric_updates(num_warmup: int) -> tuple[Update, ...]:
     if indices and last - indices[-1] < _EARLY_SPACING // 2:
         indices.pop()
     indices.append(last)
-    return updates_at(indices)
+    return updates_at(indices, num_warmup)
 
 
-def updates_at(indices: Sequence[int]) -> tuple[Update, ...]:
-    """Return updates at these draws, each from the latter half of the draws before it."""
-    return tuple(Update(at, at // 2, number == 0) for number, at in enumerate(indices))
+def updates_at(indices: Sequence[int], num_warmup: int) -> tuple[Update, ...]:
+    """Return updates at these draws of a warm-up, each from the latter half of the draws before it."""
+    return tuple(Update(at, at // 2, number == 0, 2 * at >= num_warmup) for number, at in enumerate(indices))
 
 
 def longer(num_warmup: int, max_warmup: int) -> int:

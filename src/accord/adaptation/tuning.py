@@ -1,7 +1,7 @@
 """Define what warm-up learns for Hamiltonian kernels, and gives to them: a step size and a metric."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Float, Int
 from ..core.tree import filled, flatten, node
 from . import metric as metrics
 from .metric import Care, Choice, Metric
+from .trial import Trial
 
 
 @node
@@ -19,7 +20,8 @@ class Tuning:
     `is_early`, shape `()`: the metric is still a guess, so that long trajectories do not pay. `is_probe`, shape `()`:
     one step tells how well the step size fits, and the chain does not move. `num_steps`, shape `()`:
     steps of this draw for chains that move in step; None if each chain decides. `max_doublings`, shape `()`: most
-    doublings of this draw's trajectory beside the limit of the kernel; None if that is the only one.
+    doublings of this draw's trajectory beside the limit of the kernel; None if that is the only one. `goes_on`, shape
+    `()`: the trajectory doubles as often as it may, whether it turns back or not.
     """
 
     step_size: Float[Array, ""]
@@ -28,6 +30,7 @@ class Tuning:
     is_probe: Bool[Array, ""] | bool = False
     num_steps: Int[Array, ""] | None = None
     max_doublings: Int[Array, ""] | None = None
+    goes_on: Bool[Array, ""] | bool = False
 
 
 @node
@@ -35,25 +38,32 @@ class GivenMetric:
     """Part of a `FittedMetric` that the program takes as an argument.
 
     **Fields**: `metric`; of shape `()`, `target_accept` of step sizes; `care`, how many draws after warm-up are short;
-    and `doublings`, of most trajectories in warm-up.
+    `doublings`, of most trajectories in warm-up; `longer`, doublings of those that are tried, 0 for none; and
+    `is_longer`, whether these are kept after warm-up.
     """
 
     metric: Metric
     target_accept: Float[Array, ""] | Any
     care: Int[Array, ""] | Any = np.int32(Care.NONE)
     doublings: Int[Array, ""] | Any = np.int32(0)
+    longer: Int[Array, ""] | Any = np.int32(0)
+    is_longer: Bool[Array, ""] | Any = np.bool_(False)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedMetric:
-    """Metric that the host has fitted. **Fields**: `metric`; `choice`, why it has its form."""
+    """Metric that the host has fitted.
+
+    **Fields**: `metric`; `choice`, why it has its form; `trial`, of longer trajectories.
+    """
 
     metric: Metric
     choice: Choice
+    trial: Trial = field(default_factory=Trial)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays that a store keeps."""
-        return flatten({"metric": self.metric}) | self.choice.arrays()
+        return flatten({"metric": self.metric}) | self.choice.arrays() | self.trial.arrays()
 
     @staticmethod
     def stored(arrays: Mapping[str, np.ndarray], like: "FittedMetric") -> "FittedMetric":
@@ -62,7 +72,7 @@ class FittedMetric:
         **Raises** `StorageError` for other arrays.
         """
         metric = filled({"metric": like.metric}, arrays)["metric"]
-        return FittedMetric(metric, Choice.stored(arrays))
+        return FittedMetric(metric, Choice.stored(arrays), Trial.stored(arrays))
 
     def described(self, step_size: Any, asked: str, target_accept: float | None) -> dict[str, Any]:
         """Return what `draws.tuning` shows of it, with the step size and the sampler's options."""

@@ -221,8 +221,11 @@ class NUTS(AbstractKernel):
         proposal = rarely.replace(is_chosen, point, old.proposal)
         edges = old.checkpoints.record(old.leaf, new.momentum, total, rarely)
         is_odd = old.leaf % 2 == 1
+        is_tested = ~jnp.asarray(tuning.goes_on)
         turns_inside = rarely(
-            is_odd, lambda _: edges.is_turning(metric, old.leaf, new.momentum, total), jnp.zeros((), bool)
+            is_odd & is_tested,
+            lambda _: edges.is_turning(metric, old.leaf, new.momentum, total),
+            jnp.zeros((), bool),
         )
         edges = edges.precede(old.leaf, new.momentum, is_odd & ~turns_inside, rarely)
         leaf = old.leaf + 1
@@ -243,6 +246,7 @@ class NUTS(AbstractKernel):
             return before + total, turns
 
         tree_total, turns = rarely(is_full, join, (tree.total, jnp.zeros((), bool)))
+        turns &= is_tested
         depth = tree.depth + is_full
         deepest = jnp.where(tuning.is_early, min(_EARLY_DEPTH, self.max_tree_depth), self.max_tree_depth)
         if tuning.max_doublings is not None:

@@ -1,0 +1,68 @@
+"""Check that trajectories of a fixed length keep a posterior as it is, and which draws have them.
+
+False alarms: 6 means within 6 standard errors, 2e-9 each. Keys are fixed.
+"""
+
+import numpy as np
+import pytest
+from scipy.special import digamma
+
+import accord as ac
+import accord.distributions as dist
+from accord import infer
+from accord.adaptation import hamiltonian
+from accord.adaptation.metric import Care
+from accord.adaptation.short_draws import shortening
+from accord.adaptation.trial import Trial
+from accord.report import mcse_mean
+
+SHAPE_OF_GAMMA = 2.0
+DOUBLINGS = 5
+
+
+@ac.model
+def skewed():
+    with ac.plate("coordinate", 3):
+        ac.sample("x", dist.Gamma(SHAPE_OF_GAMMA, 1.0))
+
+
+@pytest.fixture(scope="module")
+def draws():
+    """Draws as if every chain had found that longer trajectories pay, and its posterior curved."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hamiltonian, "begun", lambda at, *window: Trial(at, DOUBLINGS, gain=3.0, cost=1.5))
+        patch.setattr(hamiltonian, "judged", lambda trial, *window: trial)
+        patch.setattr(hamiltonian.metrics, "care", lambda choice, asked: Care.SOME)
+        kernel = infer.NUTS(metric="marginal")
+        return infer.sample(
+            skewed(),
+            kernel,
+            draws=3000,
+            seed=4,
+            executor=infer.Serial(),
+            progress=False,
+            quiet=True,
+        )
+
+
+def test_all_but_short_draws_go_on_after_warm_up_and_every_other_one_of_its_second_half_does(draws) -> None:
+    number = np.arange(3000) + draws.tuning["num_warmup"][0]
+    is_usual = shortening(number, Care.SOME, float) == 1
+    is_whole = ~draws.stats["diverging"] & is_usual
+    assert np.mean(is_whole) > 0.9
+    assert np.all(draws.stats["n_steps"][is_whole] == 2**DOUBLINGS - 1)
+    assert np.any(draws.stats["n_steps"][:, ~is_usual] != 2**DOUBLINGS - 1)
+    steps = draws.warmup["n_steps"]
+    tried, others = steps[:, 201:-1:2], steps[:, 200::2]
+    assert np.mean(tried == 2**DOUBLINGS - 1) > 0.8, "all but those that diverged while steps were too long"
+    assert np.median(others) < 2**DOUBLINGS - 1
+    assert set(draws.tuning["trajectories"]) == {
+        "31 steps: 3 times the effective draws of slow unknowns, for 1.5 times the gradients"
+    }
+
+
+def test_longer_trajectories_keep_the_posterior_as_it_is(draws) -> None:
+    x = np.asarray(draws["x"])
+    for values, expected in ((x, SHAPE_OF_GAMMA), (np.log(x), digamma(SHAPE_OF_GAMMA))):
+        error = mcse_mean(values)
+        assert np.all(np.abs(values.mean(axis=(0, 1)) - expected) < 6 * error)
