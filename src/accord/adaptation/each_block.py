@@ -127,7 +127,7 @@ class EachBlock(AbstractChainAdaptation):
                 at,
                 min(update.start for _, update in own),
                 all(update.is_first for _, update in own),
-                own=tuple(own),
+                tuple(own),
             )
             for at, own in sorted(found.items())
         )

@@ -136,7 +136,7 @@ class Ladder(AbstractChainAdaptation):
         for at in sorted({*rounds, *own}):
             mine = own.get(at)
             start, is_first = (at // 2, False) if mine is None else (mine.start, mine.is_first)
-            updates.append(UpdateOfLadder(at, start, is_first, ends_round=at in rounds, own=mine))
+            updates.append(UpdateOfLadder(at, start, is_first, at in rounds, mine))
         return tuple(updates)
 
     def learn(

@@ -11,7 +11,7 @@ fixed at that draw.
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _EARLY_SPACING = 10
 _GROWTH = 1.15
@@ -29,7 +29,7 @@ class Update:
     at: int
     start: int
     is_first: bool = False
-    is_late: bool = False
+    is_late: bool = field(default=False, kw_only=True)
 
 
 @functools.lru_cache(maxsize=64)
@@ -51,7 +51,9 @@ def metric_updates(num_warmup: int) -> tuple[Update, ...]:
 
 def updates_at(indices: Sequence[int], num_warmup: int) -> tuple[Update, ...]:
     """Return updates at these draws of a warm-up, each from the latter half of the draws before it."""
-    return tuple(Update(at, at // 2, number == 0, 2 * at >= num_warmup) for number, at in enumerate(indices))
+    return tuple(
+        Update(at, at // 2, number == 0, is_late=2 * at >= num_warmup) for number, at in enumerate(indices)
+    )
 
 
 def longer(num_warmup: int, max_warmup: int) -> int:

@@ -59,7 +59,7 @@ class Draws(BySite):
       enough; and what the sampler's adaptation shows, here that of accord's: `step_size`, shape `(chain,)`;
       `inverse_mass`, shape `(chain, dim)`, its diagonal in unconstrained space; `metric`, shape `(chain,)`, the last
       form of the metric (`"diagonal"`, `"low_rank"`, `"dense"` or `"marginal"`; `"initial"` if warm-up was too short),
-      and `metric_reason`, why; `target_accept` of the step size; with `NUTS`, `trajectories`, how long they are and why;
+      and `metric_reason`, why; `target_accept` of the step size; with `NUTS`, `trajectories`: how long, and why;
       with `ChEES`, the mean `trajectory_length` in whitened units.
     - `warmup`: unconstrained warm-up positions, shape `(chain, draw, dim)`, with `whole`, their whole numbers, if there
       are any; and their stats, if the run keeps them; cut to the chain with the shortest warm-up.
