@@ -52,7 +52,7 @@ def test_longer_trajectories_are_kept_where_slow_unknowns_gain_more_than_it_cost
     trial = Trial(181, 6)
     was_tried = tried(trial, 149, COUNT)
     x = series(np.where(was_tried, longer, usual), 20)
-    found = judged(trial, x, np.where(was_tried, 63, 31), was_tried)
+    found = judged(trial, x, np.where(was_tried, 63, 31), was_tried, 10)
     assert found.is_kept == is_kept
     assert (found.since, found.doublings) == (181, 6)
     if usual == 0.8:
@@ -65,7 +65,7 @@ def test_what_is_slow_by_chance_alone_is_no_gain() -> None:
     """Of 500 unknowns with an autocorrelation of 0.5, many look slower than the limit in half of the draws."""
     trial = Trial(181, 6)
     was_tried = tried(trial, 149, COUNT)
-    found = judged(trial, series(np.full(COUNT, 0.5), 500), np.where(was_tried, 63, 31), was_tried)
+    found = judged(trial, series(np.full(COUNT, 0.5), 500), np.where(was_tried, 63, 31), was_tried, 10)
     assert found.gain == pytest.approx(1, abs=0.15)
 
 
@@ -73,8 +73,17 @@ def test_a_trial_of_few_draws_is_not_judged() -> None:
     trial = Trial(260, 6)
     was_tried = tried(trial, 149, COUNT)
     x = series(np.full(COUNT, 0.8), 3)
-    assert judged(trial, x, np.where(was_tried, 63, 31), was_tried) is trial
+    assert repr(judged(trial, x, np.where(was_tried, 63, 31), was_tried, 10)) == repr(trial)
     assert not trial.is_kept
+
+
+def test_longer_trajectories_grow_as_usual_ones_do_and_no_further_than_they_may() -> None:
+    trial = Trial(181, 6)
+    was_tried = tried(trial, 149, COUNT)
+    x = series(np.where(was_tried, 0.2, 0.8), 3)
+    for usual, max_depth, expected in ((31, 10, 6), (70, 10, 7), (300, 8, 8), (10, 10, 6)):
+        found = judged(trial, x, np.where(was_tried, 63, usual), was_tried, max_depth)
+        assert found.doublings == expected
 
 
 def test_every_other_draw_is_tried_from_the_beginning_of_a_trial_on() -> None:

@@ -119,7 +119,7 @@ class Hamiltonian(AbstractChainAdaptation):
         positions = np.asarray(window.positions, np.float64)
         if trial.since == 0:
             return begun(update.at, positions, energy, num_steps, self.max_depth)
-        return judged(trial, positions, num_steps, was_tried)
+        return judged(trial, positions, num_steps, was_tried, self.max_depth)
 
     def _seen(self, window: Window, is_usual: np.ndarray) -> dict[str, Any]:
         """Return what a choice records of the trajectories of a window, of the usual ones where that matters."""

@@ -9,7 +9,7 @@ it goes no further, and none is tried. Elsewhere, nothing but a trial tells whet
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -19,7 +19,6 @@ from ..core.tree import filled
 
 _SLOW = 0.4  # squared way of a draw, of that between independent draws, below which an unknown is slow
 _LEAST_BFMI = 0.6  # below, energy is what is slow, and no trajectory changes it
-_MARGIN = 1.25  # by which what is gained must exceed the gradients that it takes: both are of few draws
 _LEAST_DRAWS = 20  # of each kind, below which nothing is judged
 
 _NAMES = {name: f"trial.{name}" for name in ("since", "doublings", "gain", "cost")}
@@ -42,7 +41,7 @@ class Trial:
     @property
     def is_kept(self) -> bool:
         """Whether they pay."""
-        return self.gain > _MARGIN * max(self.cost, 1.0)
+        return self.gain > max(self.cost, 1.0)
 
     def reason(self) -> str:
         """Explain how long trajectories are after warm-up."""
@@ -83,7 +82,7 @@ def begun(at: int, x: np.ndarray, energy: np.ndarray, num_steps: np.ndarray, max
         or not np.any(_way(x) < _SLOW)
     ):
         return Trial()
-    doublings = round(np.log2(2 * np.mean(num_steps)))
+    doublings = _twice(num_steps)
     return Trial(at, doublings) if doublings <= max_depth else Trial()
 
 
@@ -101,15 +100,19 @@ def tried(trial: Trial, start: int, count: int) -> np.ndarray:
     return (draw >= trial.since) & (draw % 2 == 1) & (trial.since > 0)
 
 
-def judged(trial: Trial, x: np.ndarray, num_steps: np.ndarray, was_tried: np.ndarray) -> Trial:
+def judged(
+    trial: Trial, x: np.ndarray, num_steps: np.ndarray, was_tried: np.ndarray, max_depth: int
+) -> Trial:
     """Compare longer trajectories with usual ones, among the draws of a window, `(draw, dim)`.
 
-    **Arguments**: `num_steps` and `was_tried`, each of shape `(draw,)`.
+    **Arguments**: `num_steps` and `was_tried`, each of shape `(draw,)`; `max_depth`, as in `begun`.
 
+    Steps mostly become shorter while a trial goes on, and usual trajectories take more of them: longer ones follow.
     An unknown that is slow in half of the usual draws is compared in the other half: by chance, one of many looks slow
     where it was looked for.
     """
-    into = was_tried[1:]
+    doublings = min(max(trial.doublings, _twice(num_steps[~was_tried])), max_depth)
+    trial, into = replace(trial, doublings=doublings), was_tried[1:]
     usual = np.flatnonzero(~into)
     if min(np.sum(into), len(usual)) < _LEAST_DRAWS:
         return trial
@@ -121,9 +124,14 @@ def judged(trial: Trial, x: np.ndarray, num_steps: np.ndarray, was_tried: np.nda
         short += np.sum(_effective(unseen[slow]))
         long += np.sum(_effective(further[slow]))
     if short == 0:
-        return Trial(trial.since, trial.doublings)
+        return replace(trial, gain=np.nan, cost=np.nan)
     cost = np.mean(num_steps[was_tried]) / np.mean(num_steps[~was_tried])
-    return Trial(trial.since, trial.doublings, float(long / short), float(cost))
+    return replace(trial, gain=float(long / short), cost=float(cost))
+
+
+def _twice(num_steps: np.ndarray) -> int:
+    """Return the doublings of a trajectory of about twice as many steps as these on average."""
+    return round(np.log2(2 * np.mean(num_steps)))
 
 
 def _way(x: np.ndarray, which: np.ndarray | slice = slice(None)) -> np.ndarray:
