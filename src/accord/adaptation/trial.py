@@ -19,6 +19,7 @@ from ..core.tree import filled
 
 _SLOW = 0.4  # squared way of a draw, of that between independent draws, below which an unknown is slow
 _LEAST_BFMI = 0.6  # below, energy is what is slow, and no trajectory changes it
+_MARGIN = 1.25  # by which what is gained must exceed the gradients that it takes: both are of few draws
 _LEAST_DRAWS = 20  # of each kind, below which nothing is judged
 
 _NAMES = {name: f"trial.{name}" for name in ("since", "doublings", "gain", "cost")}
@@ -41,7 +42,7 @@ class Trial:
     @property
     def is_kept(self) -> bool:
         """Whether they pay."""
-        return self.gain > max(self.cost, 1.0)
+        return self.gain > _MARGIN * max(self.cost, 1.0)
 
     def reason(self) -> str:
         """Explain how long trajectories are after warm-up."""
