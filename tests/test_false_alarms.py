@@ -127,6 +127,7 @@ NO_TEST = (
     "modes/test_modes.py",
     "mcmc/test_pickling.py",
     "runs/test_until.py",
+    "kernels/skewed.py",
     "laws.py",
     "planted/bugs.py",
     "posteriors/agreement.py",

@@ -135,12 +135,14 @@ def given_of(kernel: AbstractKernel, metric: Metric, longer: int = 0) -> Any:
 
 def _given_of(adaptation: Any, metric: Metric, longer: int = 0) -> Any:
     if isinstance(adaptation, EachBlock):
-        return tuple(_given_of(each.adaptation, _like(metric, each.dim)) for each in adaptation.blocks)
+        return tuple(
+            _given_of(each.adaptation, _like(metric, each.dim), longer) for each in adaptation.blocks
+        )
     given = adaptation.given(adaptation.at_start(np.zeros(len(metric.scale))))
     if not isinstance(given, GivenMetric):
         return given
     target_accept = np.asarray(0.8, np.asarray(metric.scale).dtype)
-    return GivenMetric(metric, target_accept, longer=np.int32(longer), is_longer=np.bool_(longer > 0))
+    return GivenMetric(metric, target_accept, longer=np.int32(longer), keeps_longer=np.bool_(longer > 0))
 
 
 def tuning_of(kernel: AbstractKernel, metric: Metric, step_size: Any, is_probe: Any = False) -> Any:

@@ -5,25 +5,15 @@ False alarms: 6 means within 6 standard errors, 2e-9 each. Keys are fixed.
 
 import numpy as np
 import pytest
-from scipy.special import digamma
+from skewed import assert_is_kept, skewed
 
-import accord as ac
-import accord.distributions as dist
 from accord import infer
 from accord.adaptation import hamiltonian
 from accord.adaptation.metric import Care
 from accord.adaptation.short_draws import shortening
 from accord.adaptation.trial import Trial
-from accord.report import mcse_mean
 
-SHAPE_OF_GAMMA = 2.0
 DOUBLINGS = 5
-
-
-@ac.model
-def skewed():
-    with ac.plate("coordinate", 3):
-        ac.sample("x", dist.Gamma(SHAPE_OF_GAMMA, 1.0))
 
 
 @pytest.fixture(scope="module")
@@ -56,13 +46,8 @@ def test_all_but_short_draws_go_on_after_warm_up_and_every_other_one_of_its_seco
     tried, others = steps[:, 201:-1:2], steps[:, 200::2]
     assert np.mean(tried == 2**DOUBLINGS - 1) > 0.8, "all but those that diverged while steps were too long"
     assert np.median(others) < 2**DOUBLINGS - 1
-    assert set(draws.tuning["trajectories"]) == {
-        "31 steps: 3 times the effective draws of slow unknowns, for 1.5 times the gradients"
-    }
+    assert all(reason.startswith("31 steps: ") for reason in draws.tuning["trajectories"])
 
 
 def test_longer_trajectories_keep_the_posterior_as_it_is(draws) -> None:
-    x = np.asarray(draws["x"])
-    for values, expected in ((x, SHAPE_OF_GAMMA), (np.log(x), digamma(SHAPE_OF_GAMMA))):
-        error = mcse_mean(values)
-        assert np.all(np.abs(values.mean(axis=(0, 1)) - expected) < 6 * error)
+    assert_is_kept(draws)

@@ -73,7 +73,7 @@ class Hamiltonian(AbstractChainAdaptation):
         tuning = Tuning(learnt.step_size * factor, given.metric, is_early, ~item.is_draw)
         if self.max_depth is None:
             return tuning
-        goes_on = is_longer(item.draw, item.num_warmup, given.longer, given.is_longer & (factor == 1))
+        goes_on = is_longer(item.draw, item.num_warmup, given.longer, given.keeps_longer & (factor == 1))
         most = max_doublings(factor, care, given.doublings, self.max_depth)
         return replace(tuning, max_doublings=jnp.where(goes_on, given.longer, most), goes_on=goes_on)
 

@@ -5,11 +5,12 @@ length scale drifts along a bent ridge while what is bound to it swings to and f
 then goes twice as far for them, which four walks at random would. Where what is slow is the energy, as in a funnel,
 it goes no further, and none is tried. Elsewhere, nothing but a trial tells whether it does.
 
-**Source**: our own; `docs/choices.md` has the figures.
+**Source**: our own; `docs/choices.md` has the figures. What tells a slow unknown is von Neumann's ratio (1941, Ann.
+Math. Stat. 12, 367-395); that of the energy is E-BFMI (Betancourt 2016, arXiv:1604.00695).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -17,12 +18,12 @@ import numpy as np
 
 from ..core.tree import filled
 
-_SLOW = 0.4  # squared way of a draw, of that between independent draws, below which an unknown is slow
+_SLOW = 0.8  # von Neumann's ratio, below which an unknown is slow: 2 for independent draws
 _LEAST_BFMI = 0.6  # below, energy is what is slow, and no trajectory changes it
 _MARGIN = 1.25  # by which what is gained must exceed the gradients that it takes: both are of few draws
 _LEAST_DRAWS = 20  # of each kind, below which nothing is judged
 
-_NAMES = {name: f"trial.{name}" for name in ("since", "doublings", "gain", "cost")}
+_PREFIX = "trial."  # of the names of stored arrays
 
 
 @dataclass(frozen=True)
@@ -48,27 +49,21 @@ class Trial:
         """Explain how long trajectories are after warm-up."""
         if np.isnan(self.gain):
             return "until they turn back"
-        tried = (
-            f"{2**self.doublings - 1} steps: {self.gain:.2g} times the effective draws of slow unknowns, for "
+        length = f"{2**self.doublings - 1} steps" if self.is_kept else "until they turn back"
+        return (
+            f"{length}: in warm-up, longer ones had {self.gain:.2g} times the effective draws of slow unknowns, for "
             f"{self.cost:.2g} times the gradients"
         )
-        return tried if self.is_kept else f"until they turn back; tried {tried}"
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays that a store keeps."""
-        return {
-            _NAMES["since"]: np.asarray(self.since, np.int32),
-            _NAMES["doublings"]: np.asarray(self.doublings, np.int32),
-            _NAMES["gain"]: np.asarray(self.gain),
-            _NAMES["cost"]: np.asarray(self.cost),
-        }
+        return {_PREFIX + name: np.asarray(value) for name, value in asdict(self).items()}
 
     @staticmethod
     def stored(arrays: Mapping[str, np.ndarray]) -> "Trial":
         """Read a trial from the result of `arrays`, among others. **Raises** `StorageError` for other arrays."""
         found = filled(Trial().arrays(), arrays)
-        since, doublings = (int(found[_NAMES[name]]) for name in ("since", "doublings"))
-        return Trial(since, doublings, float(found[_NAMES["gain"]]), float(found[_NAMES["cost"]]))
+        return Trial(**{name.removeprefix(_PREFIX): array.item() for name, array in found.items()})
 
 
 def begun(at: int, x: np.ndarray, energy: np.ndarray, num_steps: np.ndarray, max_depth: int) -> Trial:
@@ -77,11 +72,10 @@ def begun(at: int, x: np.ndarray, energy: np.ndarray, num_steps: np.ndarray, max
     **Arguments**: draws of a window, `(draw, dim)`; the energy and the steps of each, shape `(draw,)`; `max_depth`, the
     most doublings of a trajectory.
     """
-    if (
-        len(x) < 2 * _LEAST_DRAWS
-        or not 2 * _way(energy[:, None]) > _LEAST_BFMI
-        or not np.any(_way(x) < _SLOW)
-    ):
+    is_worth_it = (
+        len(x) >= 2 * _LEAST_DRAWS and _ratio(energy[:, None]) > _LEAST_BFMI and np.any(_ratio(x) < _SLOW)
+    )
+    if not is_worth_it:
         return Trial()
     doublings = _twice(num_steps)
     return Trial(at, doublings) if doublings <= max_depth else Trial()
@@ -118,12 +112,12 @@ def judged(
     if min(np.sum(into), len(usual)) < _LEAST_DRAWS:
         return trial
     halves = [np.isin(np.arange(len(into)), usual[part::2]) for part in range(2)]
-    ways, further = [_way(x, half) for half in halves], _way(x, into)
+    ratios, of_longer = [_ratio(x, half) for half in halves], _ratio(x, into)
     short = long = 0.0
-    for seen, unseen in (ways, ways[::-1]):
+    for seen, unseen in (ratios, ratios[::-1]):
         slow = seen < _SLOW
         short += np.sum(_effective(unseen[slow]))
-        long += np.sum(_effective(further[slow]))
+        long += np.sum(_effective(of_longer[slow]))
     if short == 0:
         return replace(trial, gain=np.nan, cost=np.nan)
     cost = np.mean(num_steps[was_tried]) / np.mean(num_steps[~was_tried])
@@ -135,16 +129,16 @@ def _twice(num_steps: np.ndarray) -> int:
     return round(np.log2(2 * np.mean(num_steps)))
 
 
-def _way(x: np.ndarray, which: np.ndarray | slice = slice(None)) -> np.ndarray:
-    """Return the mean squared way into draws, of that between independent ones; shape `(dim,)`, NaN for a constant.
+def _ratio(x: np.ndarray, which: np.ndarray | slice = slice(None)) -> np.ndarray:
+    """Compute von Neumann's ratio: the mean squared step from a draw to the next over the variance; shape `(dim,)`.
 
-    It is one minus the autocorrelation of neighbours, and of the energy half of E-BFMI. `which`, shape `(draw - 1,)`:
-    the draws, without the first; all by default.
+    It is 2 (1 - r) with an autocorrelation of r between neighbours, and NaN for a constant. Draws are `(draw, dim)`;
+    `which`, shape `(draw - 1,)`: the draws that are stepped into, without the first; all by default.
     """
     with np.errstate(all="ignore"):  # a constant is no evidence, and squares of what is far away overflow
-        return np.mean(np.diff(x, axis=0)[which] ** 2, axis=0) / (2 * x.var(0))
+        return np.mean(np.diff(x, axis=0)[which] ** 2, axis=0) / x.var(0)
 
 
-def _effective(way: np.ndarray) -> np.ndarray:
-    """Return effective draws for each draw, of an autoregression of order one."""
-    return way / np.maximum(2 - way, 0.5)
+def _effective(ratio: np.ndarray) -> np.ndarray:
+    """Compute effective draws for each draw of an autoregression of order one: (1 - r) / (1 + r); at most 4."""
+    return ratio / np.maximum(4 - ratio, 1.0)

@@ -38,8 +38,8 @@ class GivenMetric:
     """Part of a `FittedMetric` that the program takes as an argument.
 
     **Fields**: `metric`; of shape `()`, `target_accept` of step sizes; `care`, how many draws after warm-up are short;
-    `doublings`, of most trajectories in warm-up; `longer`, doublings of those that are tried, 0 for none; and
-    `is_longer`, whether these are kept after warm-up.
+    `doublings`, of most trajectories in warm-up; `longer`, doublings of longer ones that are tried, 0 for
+    none; and `keeps_longer`, whether these are kept after warm-up.
     """
 
     metric: Metric
@@ -47,7 +47,7 @@ class GivenMetric:
     care: Int[Array, ""] | Any = np.int32(Care.NONE)
     doublings: Int[Array, ""] | Any = np.int32(0)
     longer: Int[Array, ""] | Any = np.int32(0)
-    is_longer: Bool[Array, ""] | Any = np.bool_(False)
+    keeps_longer: Bool[Array, ""] | Any = np.bool_(False)
 
 
 @dataclass(frozen=True, eq=False)

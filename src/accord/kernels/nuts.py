@@ -114,7 +114,8 @@ class NUTS(AbstractKernel):
     """No-U-Turn sampler with multinomial weights and biased progressive sampling.
 
     The default for continuous posteriors. Trajectories are doubled until they turn back; the step size and the metric
-    are learnt in warm-up.
+    are learnt in warm-up. A chain of a curved posterior may also learn there that trajectories of one length, about
+    twice the usual one, pay for unknowns that move slowly: `draws.tuning["trajectories"]`.
 
     **Fields**
     - `target_accept`: target of step size adaptation: the mean acceptance statistic; in (0, 1). Raise it towards 0.99
